@@ -132,16 +132,16 @@ def without_ties(note: str) -> str:
 
 
 def notes(teams: list[str], decided: list[str]) -> list[str]:
-    """Write what a board says about ties.
+    """Write what a board says about ties: which team is just ahead, or of the first of them, which one follows.
 
     >>> for note in notes(["Red", "Blue"], [BY_TIME]):
     ...     print(note)
     same score as Blue, ranked before it by the earlier submission
     same score as Red, ranked after it by the later submission
     """
-    said: list[list[str]] = [[] for _ in teams]
+    said = [""] * len(teams)
     for row, reason in enumerate(decided):
         if reason:
-            said[row].append(f"{SAME} {teams[row + 1]}, ranked before it by {reason}")
-            said[row + 1].append(f"{SAME} {teams[row]}, ranked after it by {BEHIND[reason]}")
-    return ["; ".join(each) for each in said]
+            said[row] = said[row] or f"{SAME} {teams[row + 1]}, ranked before it by {reason}"
+            said[row + 1] = f"{SAME} {teams[row]}, ranked after it by {BEHIND[reason]}"
+    return said

@@ -44,9 +44,10 @@ def test_without_rewards_runtimes_decide_nothing():
 
 
 def test_both_teams_are_told():
-    assert rewards.notes(["a", "b", "c"], [rewards.BY_TIME, ""]) == [
+    assert rewards.notes(["a", "b", "c", "d"], [rewards.BY_TIME, rewards.BY_NAME, ""]) == [
         "same score as b, ranked before it by the earlier submission",
         "same score as a, ranked after it by the later submission",
+        "same score as b, ranked after it by the order of the names",
         "",
     ]
 

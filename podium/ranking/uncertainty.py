@@ -322,7 +322,7 @@ def differences(
         one, other = details[row], details[next_row]
         differing = one.fingerprint != other.fingerprint
         found = difference_of_draws(
-            -float(decides[next_row] - decides[row]),
+            float(decides[row] - decides[next_row]),
             boosted[:, row],
             boosted[:, next_row],
             one.influence * rewards[row] - other.influence * rewards[next_row],

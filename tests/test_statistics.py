@@ -823,6 +823,14 @@ def test_one_team_that_alone_may_be_the_best_is_not_held_back():
     assert shares[0] > 0.93
 
 
+def test_broken_submissions_far_behind_hardly_move_the_leaders():
+    """They would make the spread of all teams so wide that the first is told twice as much."""
+    draws = board(30, 1000, seed=3)
+    broken = np.random.default_rng(1).normal(0.0, 0.01, (1000, 3))
+    shares = [statistics.first_again(each)[:30] for each in (draws, np.column_stack([draws, broken]))]
+    assert shares[1] == pytest.approx(shares[0], abs=0.1)
+
+
 def three_ahead(random):
     """The true scores of 30 teams, of which three are 0.2 above the best of the others."""
     truth = random.normal(0, 0.1, 30)

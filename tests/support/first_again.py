@@ -101,11 +101,11 @@ def true_scores(c, e):
     edges = [low + (high - low) * step / cells for step in range(cells + 1)]
     below = [[normal.cdf((edge - c[i]) / s[i]) for edge in edges] for i in range(teams)]
     likely = [[after - before for before, after in itertools.pairwise(row)] for row in below]
-    middle = mean_of(c)
-    observed = sum((each - middle) ** 2 for each in c) / (teams - 1)
+    middle = float(np.median(c))
+    observed = sum((each - middle) ** 2 for each in c if each > middle) / ((teams - 1) / 2)
     tau = math.sqrt(max(observed - mean_of(v), 0) + observed / teams)
     of_edges = [normal.cdf((edge - middle) / tau) for edge in edges]
-    g = [after - before for before, after in itertools.pairwise(of_edges)]
+    g = [max(after - before, 1e-300) for before, after in itertools.pairwise(of_edges)]
     for _ in range(3):
         totals = [sum(map(operator.mul, g, row)) for row in likely]
         g = [sum(g[k] * likely[i][k] / totals[i] for i in range(teams)) / teams for k in range(cells)]

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from podium import cli
+from podium.metric import hosted
 from podium.ranking import making, store
 from tests.ranking.test_faults import COMPLETE, ROWS
 from tests.support import command_line
@@ -110,6 +111,26 @@ def test_everything_on_the_server(folder, call, capsys, jobs):
     assert "to the last bit" in capsys.readouterr().out
 
 
+def test_a_folder_of_documents_on_the_server_is_one_submission(folder, system, capsys):
+    samples = hosted.folder("readable") / "samples"
+    answers = pd.read_csv(samples / "submission.csv").head(4)
+    pd.read_csv(samples / "solution.csv").head(4).to_csv(folder / "solution.csv", index=False)
+    for essay, cell in zip(answers["document_id"], answers["markup"]):
+        document = json.dumps({"id": essay, **json.loads(cell)}).encode()
+        system.pipe(f"teams/documents/Ada/{essay}.json", document)
+        system.pipe(f"teams/documents/Bo/in/{essay}.json", document)
+        system.pipe(f"teams/documents/Cy/list/{essay}.json", b"[]")
+    arguments = ["rank", folder / "solution.csv", "s3://teams/documents", "--metric", "readable", "--no-boost"]
+    out = ["--out", folder / "final", "--jobs", 1, "--resamples", 0]
+    code, _, err = command_line.run(capsys, *arguments, *out)
+    assert code == 0, err
+    board = pd.read_csv(folder / "final" / "final_leaderboard.csv")
+    assert board["team"].tolist() == ["Ada", "Bo"]
+    assert board["score"].nunique() == 1
+    rejected = pd.read_csv(folder / "final" / "rejected.csv")
+    assert rejected["reason"].tolist() == ["expected a regular file, found a folder"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -146,4 +167,4 @@ def test_credentials_that_are_refused_while_it_runs_are_faults(folder, call, ser
     assert store.names(folder / "final" / "store") == []
     code, _, err = call()
     assert code == 2
-    assert err.startswith("error: cannot list s3://teams/final: PermissionError: The AWS Access Key Id")
+    assert err.startswith("error: cannot read s3://host/solution.csv: Forbidden")

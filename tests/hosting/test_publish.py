@@ -428,11 +428,10 @@ USAGE = {
     ("--deadline", PAST, "--dry-run"): f"--deadline: {IN_THE_FUTURE}",
 }
 HOST = {
-    "{": "found text that is not JSON: ",
-    "[]": 'expected {"competition": {…}, "settings": {…}}',
-    '{"competition": {"licence": 1}}': "found licence",
-    '{"privacy": "PUBLIC"}': "expected {",
-    '{"settings": {"title": "x"}}': "title: give --title, --subtitle and --deadline instead",
+    "{": 'expected {"competition": {…}, "settings": {…}}, found no JSON: ',
+    "[]": "found Expected `object`",
+    '{"competition": {"licence": 1}}': "unknown field `licence` - at `$.competition`",
+    '{"privacy": "PUBLIC"}': "unknown field `privacy`",
 }
 
 

@@ -43,7 +43,6 @@ METADATA_OF_THE_HOST = (
     "numPrizes",
     "reward",
 )
-SETTINGS_OF_OPTIONS = ("title", "brief_description", "briefDescription", "deadline")
 NOTEBOOK, KERNEL, YOU = "starter", "kernel-metadata.json", "YOUR-NAME"
 SECONDS_BETWEEN_LOOKS = 10.0
 DATA, TRY = "The competition's files", "a try of the host"  # the names under which the site lists what is sent
@@ -306,21 +305,11 @@ def _of_the_host(plan: Publication, section: str) -> dict[str, Any]:
     path = plan.own / HOST
     if not path.exists():
         return {}
-    expected = f'{path}: expected {{"competition": {{…}}, "settings": {{…}}}}'
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
-        raise UsageError(f"{expected}, found text that is not JSON: {problem}") from None
-    if not isinstance(content, dict) or not all(isinstance(each, dict) for each in content.values()):
-        raise UsageError(expected)
-    unknown = sorted({*content} - {"competition", "settings"})
-    unknown += sorted({*content.get("competition", {})} - {*METADATA_OF_THE_HOST})
-    if unknown:
-        fields = ", ".join(METADATA_OF_THE_HOST)
-        raise UsageError(f"{expected}, with {fields} in the former; found {', '.join(unknown)}")
-    taken = sorted({*content.get("settings", {})} & {*SETTINGS_OF_OPTIONS})
-    if taken:
-        raise UsageError(f"{path}: {', '.join(taken)}: give --title, --subtitle and --deadline instead")
+    fields: Any = records.form("Metadata", {}, dict.fromkeys(METADATA_OF_THE_HOST, Any))
+    form = records.form("Host", {}, {"competition": fields, "settings": dict[str, Any]})
+    content, fault = records.parsed(path.read_bytes(), form)
+    if fault:
+        raise UsageError(f'{path}: expected {{"competition": {{…}}, "settings": {{…}}}}, found {fault}')
     return dict(content.get(section, {}))
 
 
@@ -339,10 +328,9 @@ def _metadata(plan: Publication) -> dict[str, Any]:
 
 def _settings(plan: Publication) -> dict[str, Any]:
     """The settings that can be changed after the competition was created."""
-    settings: dict[str, Any] = {"title": plan.title, "brief_description": plan.subtitle, "rules_required": True}
-    if plan.deadline is not None:
-        settings["deadline"] = plan.deadline.isoformat()
-    return settings | _of_the_host(plan, "settings")
+    settings = {"rules_required": True} | _of_the_host(plan, "settings")
+    settings |= {"title": plan.title, "brief_description": plan.subtitle}
+    return settings | ({"deadline": plan.deadline.isoformat()} if plan.deadline else {})
 
 
 def create(plan: Publication) -> str:

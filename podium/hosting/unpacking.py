@@ -23,6 +23,7 @@ TEXT_PICKLE = re.compile(rb"\([dl]p?\d*\n|c[\w.]+\n[\w.]+\n|[VS].*\np\d+\n")  # 
 MOST_FIELDS = 80  # an object of JSON with more fields is a table by itself
 PIECE = 1 << 22  # bytes of a file that are in memory together
 LONGEST_HEADER = 100_000  # bytes of a first line that may name columns
+WHOLE = re.compile(r"^(-?\d+)\.0$")
 DELIMITERS = "\t;|,"
 MOST_LINES = 200  # that a cell of a table may have
 
@@ -216,5 +217,11 @@ def _by_rows(rows: list[Any]) -> pd.DataFrame:
 
 def _as_texts(table: pd.DataFrame) -> pd.DataFrame:
     """A table whose cells are str; missing cells are empty, and 7.0, as pandas writes 7 beside them, is 7."""
-    texts = table.astype(object).where(table.notna(), "").astype(str)
-    return texts.replace(r"^(-?\d+)\.0$", r"\1", regex=True)
+    cells = [
+        [
+            "" if nothing else WHOLE.sub(r"\1", str(cell))
+            for cell, nothing in zip(column.tolist(), column.isna())
+        ]
+        for _, column in table.items()
+    ]
+    return pd.DataFrame(dict(enumerate(cells)), dtype=object).set_axis(table.columns, axis=1)

@@ -77,6 +77,19 @@ def test_the_expectation_follows_what_is_below_the_border():
     assert answer_key.expected(np.full(30, 10), 10, 8) <= 30  # of nothing below, anything follows
 
 
+def test_items_of_many_things_are_told_by_finer_shares():
+    """Where a hundred things of each item make its share nearly certain, three that stand out are no chance."""
+    events, tweets = 40, 100
+    shares = np.full(events, 0.25)
+    shares[:3] = 0.6
+    table = pd.DataFrame({"agree": shares, "unsolved": 0.0, "against": np.nan, "things": tweets})
+    (agree, *_) = answer_key.signs(table, FILES)
+    assert agree.shown.tolist() == [True] * 3 + [False] * (events - 3)
+    assert agree.expected < 0.5
+    assert agree.is_told
+    assert not answer_key.signs(table.assign(things=8), FILES)[0].is_told
+
+
 @pytest.mark.parametrize(("change", "sign"), [("types", "agree"), ("effectiveness", "against"), ("", "")])
 def test_essays_whose_labels_are_exchanged_are_named(change, sign):
     solution, model = make_competition(300, 7)

@@ -129,8 +129,10 @@ def _sorted(
             why[sign.shown] += np.where(why[sign.shown] == "", "", "; ") + SAID[sign.name]
     of_thing = [] if found and found[0].is_single else ["row"]
     wanted = ["item", "why", "answered", "mean", "best", "spread", *SAID, *of_thing, "label", "answer"]
-    bad = table["mean"] if higher_is_better else -table["mean"]
-    order = np.lexsort((bad.fillna(np.inf), -suspicion, why == ""))
+    better = 1 if higher_is_better else -1
+    mean, best = (better * table[name].fillna(better * np.inf) for name in ("mean", "best"))
+    # A hard item is solved by some file, and one with a wrong label hardly is.
+    order = np.lexsort((mean, best, -suspicion, why == ""))
     table = table.assign(why=why).reindex(columns=wanted).dropna(axis=1, how="all").round(DIGITS)
     groups = groups.rename(columns={name: f"{name} of item" for name in groups if name in table})
     return table.join(groups).iloc[order].reset_index(drop=True)

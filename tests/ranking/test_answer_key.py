@@ -155,6 +155,47 @@ def test_a_sub_population_may_have_the_name_of_a_column(tmp_path):
     assert {*table["label"]} <= {*unified.module.DISCOURSE_TYPES}
 
 
+SQUARES = """
+import numpy as np
+
+class Prepared:
+    def __init__(self, solution):
+        self.solution, self.items = solution, solution["id"].astype(str).tolist()
+        self.item_of_row = np.arange(len(solution))
+
+    def statistics(self, submission):
+        return ((self.solution["y"].to_numpy() - submission["y"].to_numpy()) ** 2)[:, np.newaxis]
+
+    def measures(self, sums):
+        return np.asarray(sums)[..., 0, :]
+
+def prepare(solution, row_id_column_name):
+    return Prepared(solution)
+
+def score(solution, submission, row_id_column_name):
+    return float(((solution["y"] - submission["y"]) ** 2).sum())
+
+def higher_is_better():
+    return False
+"""
+
+
+def test_numbers_are_sorted_by_how_near_the_best_file_is(tmp_path):
+    (tmp_path / "squares.py").write_text(SQUARES)
+    solution = pd.DataFrame({"id": [*"abcd"], "y": [0.0, 0.0, 0.0, 0.0]})
+    prepared = evaluating.prepare(hosted.load(tmp_path / "squares.py"), solution, {})
+    files = [solution.assign(y=y) for y in ([0, 9, 1, 2], [0, 0, 2, 2])]
+    evaluations = [evaluating.evaluate(prepared, file) for file in files]
+    assert [answers.given_by(each) for each in evaluations] == [None, None]
+    table, found, number = suspects.of_best(
+        prepared, [store.encode({}, each.statistics) for each in evaluations]
+    )
+    assert (found, number) == ([], 0)
+    assert table["item"].tolist() == [*"dcba"]  # some file is right about the item with the largest mean
+    assert table["best"].tolist() == [4, 1, 0, 0]
+    assert table["mean"].tolist() == [4, 2.5, 40.5, 0]
+
+
 # ---- Cells --------------------------------------------------------------------------------------------------
 
 TRUTH = pd.DataFrame({"id": range(12), "label": [0, 1, 1] * 4, "site": [*"aabb"] * 3})

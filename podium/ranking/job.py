@@ -19,7 +19,7 @@ from podium.contest import reading, way
 from podium.metric import executed, hosted
 from podium.ranking import leaving_out, store
 from podium.ranking.rules import Options
-from podium.ranking.submissions import Submission, absolute
+from podium.ranking.submissions import MOST_FILES, Submission, absolute
 from podium.scoring import evaluating
 from podium.tables.files import (
     BYTES_AT_ANY_RATIO,
@@ -37,7 +37,6 @@ from podium.words.version import __version__
 from podium.words.wording import printable
 
 PREPARING = threading.RLock()  # a Dask worker has several threads
-MOST_DOCUMENTS = 100_000  # in a folder that is a submission
 TIMES_THE_SOLUTION = 10  # an expanded submission larger than this many solutions is rejected
 
 
@@ -240,10 +239,8 @@ def _documents_of(submission: Submission) -> dict[str, bytes]:
         except NotAFile as problem:
             raise NotAFile(submission.path, f"{problem.found} {called}") from None
         left -= len(contents[name])
-        if left < 0 or len(submission.files) > MOST_DOCUMENTS:
-            raise NotAFile(
-                submission.path, "more", f"at most {MOST_DOCUMENTS:,} files and {megabytes(MOST_BYTES)}"
-            )
+        if left < 0 or len(submission.files) > MOST_FILES:
+            raise NotAFile(submission.path, "more", f"at most {MOST_FILES:,} files and {megabytes(MOST_BYTES)}")
     return contents
 
 

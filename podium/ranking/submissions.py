@@ -55,6 +55,7 @@ NO_TABLES = frozenset(
 )  # fmt: skip
 # An empty folder, such as A/submission.csv/, that has the name of a submission.
 EMPTY_SUBMISSION = re.compile(rf"[^/]+/[^/]+({'|'.join(map(re.escape, TABLE_SUFFIXES))})/", re.IGNORECASE)
+MOST_FILES = 100_000  # in what a team has sent: a stranger's record could name the whole disk
 MOST_SHOWN = 20  # files that are left out
 SHORT = 2**10  # bytes that tell a list from an object
 NO_TABLES_BY_NAME = frozenset({"license", "readme", "sha256sums"})
@@ -150,16 +151,20 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
         return source.rstrip("/"), list(sizes.items())
     if not Path(source).is_dir():
         raise UsageError(f"there is no folder {source}")
-    root, files, folders = absolute(source), [], [""]
+    root, files, folders, found = absolute(source), [], [""], Counter[str]()
     while folders:
         folder = folders.pop()
+        home = folder.partition("/")[0]
         try:
-            entries = list(os.scandir(os.path.join(root, folder)))
-        except OSError as problem:  # it is closed to the user, or lies too deep
+            entries = list(os.scandir(os.path.join(root, folder))) if found[home] <= MOST_FILES else None
+        except OSError as problem:
             if not folder:
                 raise UsageError(f"cannot list {source}: {problem.strerror or problem}") from None
+            entries = None
+        if entries is None:  # it is closed to the user, lies too deep, or its team has too many files already
             files.append((folder.rstrip("/"), 0))
             continue
+        found[home] += len(entries)
         if folder and not entries:
             files.append((folder, 0))
         for entry in entries:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from podium.metric import hosted
-from podium.ranking import job
+from podium.ranking import job, submissions
 from podium.ranking.submissions import find
 from podium.words.errors import NotAFile
 
@@ -122,6 +122,19 @@ def test_a_folder_that_cannot_be_listed_is_a_submission_that_says_so(tmp_path, m
     assert (ada.team, bo.team, bo.name) == ("Ada", "Bo", "closed")
     with pytest.raises(NotAFile, match="expected a regular file, found a folder"):
         job.contents_of(bo)
+
+
+def test_only_so_many_files_of_a_team_are_listed(tmp_path, monkeypatch):
+    """A stranger's record may name the whole disk as the folder of submissions."""
+    for number in range(6):
+        write(tmp_path / "Ada" / "deep" / str(number) / "s.csv")
+    write(tmp_path / "Bo" / "s.csv")
+    monkeypatch.setattr(submissions, "MOST_FILES", 3)
+    opened = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: opened.append(str(path)) or scan(path))
+    assert [each[:2] for each in find(str(tmp_path))] == [("Ada", "deep"), ("Bo", "s.csv")]
+    assert not any("deep/" in path.replace(os.sep, "/").rstrip("/") for path in opened)
 
 
 # ---- Folders of documents ---------------------------------------------------------------------------------
@@ -266,6 +279,6 @@ def test_a_folder_that_is_too_large_is_refused(tmp_path, monkeypatch):
     with pytest.raises(NotAFile, match="found more"):
         job.contents_of(ada)
     monkeypatch.undo()
-    monkeypatch.setattr(job, "MOST_DOCUMENTS", 3)
+    monkeypatch.setattr(job, "MOST_FILES", 3)
     with pytest.raises(NotAFile, match="expected at most 3 files and"):
         job.contents_of(ada)

@@ -31,6 +31,7 @@ ALIKE = PURE**2  # of their pairs
 MOST_CODES = 5  # values for each answer
 FEATURE = 0.9  # a number that is right so often is a good feature
 NEAR = 0.9  # of how near the numbers of neighbors can be with the ties of a column
+MONOTONE = 0.95  # the correlation of ranks, which is small if a column has few values
 LEAST_NUMBERS = 10  # different ones; fewer are classes
 MARK = 5  # times as often as the next value: a value that stands for nothing, as 0 where others were measured
 CLEARLY = 0.75  # of the way from chance to certainty
@@ -245,7 +246,7 @@ def told_by_order(rows: Ints, answers: Secrets) -> Evidence | None:
         if column < len(answers.names):
             codes = answers.codes[rows, column]
             chance = share_of(codes, np.zeros_like(rows), codes, np.zeros_like(rows))
-        elif rate < NEAR:
+        elif not _is_monotone(rows, column, answers) or rate < NEAR:
             continue
         if tells(rate, chance, len(rows) - 1):
             return Evidence(answers.name(column), "", 0, rate, chance, len(rows))
@@ -335,22 +336,22 @@ def _by_groups(values: Ints, rows: Ints, answers: Secrets) -> Iterator[Evidence]
 
 
 def _by_order(values: Coded, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
-    """In the order of numbers or texts, neighbors have numbers near each other, or each answer has a range."""
+    """In the order of a column, other numbers rise or fall, or each answer has a range of its own."""
     if values.different <= LEAST_NUMBERS or len(rows) < LEAST_ROWS or answers.places[rows].any():
         return
     numbers = values.each(number_of, float)
     is_number = ~np.isnan(numbers)
-    if is_number.mean() > 0.5:
+    if by_rank := bool(is_number.mean() > 0.5):
         order = np.flatnonzero(is_number)[np.argsort(numbers[is_number], kind="stable")]
     else:
         place = np.argsort(sorted(range(len(values.texts)), key=lambda code: natural(values.texts[code])))
         order = np.argsort(place[values.codes], kind="stable")
     ties = np.unique(values.codes[order], return_counts=True)[1] / len(order)
-    for column, rate in _pairs(rows[order[:-1]], rows[order[1:]], answers, by_rank=True):
+    for column, rate in _pairs(rows[order[:-1]], rows[order[1:]], answers, by_rank=by_rank):
         chance = 0.0
         if column < len(answers.names):
             rate, chance = _by_ranges(answers.codes[rows[order], column])
-        elif rate < NEAR * (1 - (ties**2).sum()):
+        elif not _is_monotone(rows[order], column, answers) or rate < NEAR * (1 - (ties**2).sum()):
             continue
         if tells(rate, chance, len(order)):
             yield Evidence(answers.name(column), "", int(order[0]), rate, chance, len(order))
@@ -362,6 +363,13 @@ def _by_ranges(codes: Ints) -> tuple[float, float]:
     middles = np.argsort([np.median(np.flatnonzero(own == each)) for each in range(len(counts))])
     rate = float((own == np.repeat(middles, counts[middles])).mean())
     return rate, max(FEATURE, counts.max() / len(own)) if rate >= PURE else 1.0
+
+
+def _is_monotone(rows: Ints, column: int, answers: Secrets) -> bool:
+    """Whether an answer by its ranks rises or falls along some rows; in a series, it may do both."""
+    ranks = answers.ranks[rows, column - len(answers.names)]
+    places = np.flatnonzero(~np.isnan(ranks))
+    return len(places) > 1 and abs(np.corrcoef(places, ranks[places])[0, 1]) > MONOTONE
 
 
 def _once(rows: Ints, values: Ints | int = 0) -> Ints:

@@ -871,3 +871,24 @@ def test_a_few_rows_in_the_order_of_an_answer(tmp_path, number):
     some = SOLUTION.head(number).sort_values("amount")
     folder = competition(tmp_path, SOLUTION[["id", "label", "amount", "Usage"]])
     assert "ids.csv reveals amount" in told(put(folder, {"ids.csv": csv_of(some[["id"]])}))
+
+
+PLACE = np.arange(300)
+SMOOTH = {
+    "a series by its days": (pd.date_range("2026-01-01", periods=300).astype(str), np.sin(PLACE / 20)),
+    "a total by its days": (pd.date_range("2026-01-01", periods=300).astype(str), PLACE**1.5),
+    "a walk by its hours": (PLACE, np.random.default_rng(6).normal(size=300).cumsum()),
+    "a parabola": (PLACE / 300 - 0.5, (PLACE / 300 - 0.5) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_a_series_is_no_leak(tmp_path, name):
+    """Its neighbors are near each other in an order that everybody knows."""
+    when, values = SMOOTH[name]
+    table = pd.DataFrame({"id": DRAW.sample(range(10_000), 300), "when": when, "y": np.round(values, 4)})
+    solution = table.drop(columns="when").assign(label="x", Usage="Public").sample(frac=1, random_state=0)
+    shown = table[["id", "when"]].sort_values(
+        "id" if "total" in name else "when"
+    )  # A total rises with its rows.
+    assert told(put(competition(tmp_path, solution), {"test.csv": csv_of(shown)})) == ""

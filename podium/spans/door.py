@@ -129,6 +129,11 @@ def texts_of(texts: str | Sequence[str]) -> Sequence[str]:
     return texts
 
 
+def numbers_of_words(texts: Sequence[str]) -> Ints:
+    """Count the words of each text."""
+    return np.array([len(text.split()) for text in texts], dtype=np.int64)
+
+
 def require(
     whole: Ints,
     wrong: Bools,

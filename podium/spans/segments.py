@@ -31,7 +31,7 @@ from podium.spans import door, relations
 from podium.spans.by_position import by_position
 from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
 from podium.tables.formats import read_table
-from podium.tables.ids import by_number, number_of
+from podium.tables.ids import as_in
 from podium.tables.ids import texts as texts_of_ids
 from podium.words.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.words.errors import UsageError
@@ -375,8 +375,8 @@ def _of_words(
     rows = door.candidates({"first": first, "last": last}, said, None if texts is None else len(texts))
     spans = dataclasses.replace(spans_of(rows, *rows.places), of_one_text=said.essay is None)
     if texts is not None:
-        words = np.array([len(text.split()) for text in texts], dtype=np.int64)
-        require_words(spans, words, "positions of words of text.split(), not numbers of tokens")
+        expected = "positions of words of text.split(), not numbers of tokens"
+        require_words(spans, door.numbers_of_words(texts), expected)
     return spans
 
 
@@ -435,14 +435,10 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
             f"expected {counted(len(lacking), 'more column')}: {', '.join(sorted(lacking))}; found "
             f"{', '.join(map(str, columns))}"
         )
-    # The given ids come first, so that their codes are 0, 1, 2 and so on. Other ids have larger codes.
-    given, ids = pd.Series(_distinct_texts(essay_ids), dtype=str), frame["essay_id"]
-    texts = texts_of_ids(ids)
-    known = by_number(given)
-    if known is not None:  # then 1.0 is the id 1, as podium.score takes it
-        texts = texts.map(lambda text: known.get(number_of(text) or 0, text) if text else text)
-    codes, _ = pd.factorize(pd.concat([given, texts]))
-    essay = np.where(codes < len(given), codes, -1)[len(given) :]
+    # Ids are written as the given ones: 1.0 is the id 1 if all of these are numbers, as podium.score takes it.
+    given, ids = pd.Series(_distinct_texts(essay_ids), dtype=object), frame["essay_id"]
+    texts = texts_of_ids(as_in(given.to_frame("essay_id"), frame, ["essay_id"])["essay_id"])
+    essay = pd.Index(given).get_indexer(pd.Index(texts))
     if len(frame) and len(given) and (essay < 0).all():
         raise ValueError(
             f"essay_ids: expected ids of the table, such as {str(ids.iloc[0])!r}, found none of them but "

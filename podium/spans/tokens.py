@@ -344,7 +344,7 @@ def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike 
     descends = _descends(start, window, seen) | _descends(end, window, seen)
     door.require(window, descends, expected, "{} to {}", start, end, names=door.OF_TOKENS)
     word = np.full(len(offsets), -1)
-    tokens = _Tokens(text_of, sizes, word, _parts_of_offsets(start, end, window), _numbers_of_words(texts))
+    tokens = _Tokens(text_of, sizes, word, _parts_of_offsets(start, end, window), door.numbers_of_words(texts))
     first_words = tokens.first_words
     for number, windows in by_essay(text_of):
         own = tokens.of_windows(windows)
@@ -368,7 +368,7 @@ def _of_word_ids(
         words = np.zeros(int(text_of.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(words, text, ids + 1)
     else:
-        words = _numbers_of_words(texts)
+        words = door.numbers_of_words(texts)
         expected = (
             "word_ids of the words of text.split(); if the tokenizer was given whole texts, its words are "
             "others, so call from_tokens with its offset_mapping"
@@ -388,11 +388,6 @@ def _of_words(numbers: Ints) -> _Tokens:
     """Take each word of some texts for a token."""
     word = np.arange(numbers.sum())
     return _Tokens(np.arange(len(numbers)), numbers, word, np.zeros_like(word), numbers)
-
-
-def _numbers_of_words(texts: Sequence[str]) -> Ints:
-    """Count the words of each text."""
-    return np.array([len(text.split()) for text in texts], dtype=np.int64)
 
 
 def _texts_of_windows(essay: npt.ArrayLike | None, texts: int | None, name: str, windows: Any) -> Ints:
@@ -556,17 +551,14 @@ def _parts_of_offsets(start: Ints, end: Ints, window: Ints) -> Ints:
 def _parts_of_words(word: Ints, window: Ints) -> Ints:
     """Number each word's tokens from 0, also where a window begins within the word."""
     parts = np.zeros(len(word), dtype=np.int64)
-    seen = np.flatnonzero(word >= 0)
-    word, window = word[seen], window[seen]
-    is_new = differs(word, window)
-    begins, run = np.flatnonzero(is_new), np.cumsum(is_new) - 1
-    sizes = np.diff(np.append(begins, len(seen)))
-    most = np.zeros(int(word.max(initial=-1)) + 1, dtype=np.int64)
-    np.maximum.at(most, word[begins], sizes)
+    seen = word >= 0
+    table = pd.DataFrame({"word": word[seen], "window": window[seen]})
+    together = table.groupby(["window", "word"])["word"]
+    size = together.transform("size")
+    lacking = size.groupby(table["word"]).transform("max") - size
     # The first word of a window may lack its first tokens. The tokens that are there are its last ones.
-    is_first = differs(window[begins])
-    lacking = np.where(is_first, most[word[begins]] - sizes, 0)
-    parts[seen] = np.arange(len(seen)) - begins[run] + lacking[run]
+    is_first = table["word"] == table.groupby("window")["word"].transform("first")
+    parts[seen] = together.cumcount() + lacking.where(is_first, 0)
     return parts
 
 
@@ -809,7 +801,7 @@ def word_tags(texts: str | Sequence[str], truths: Spans, labels: Labels = LABELS
     """
     if isinstance(texts, str):
         return word_tags([texts], truths, labels)[0]
-    return _tags(_of_words(_numbers_of_words(door.texts_of(texts))), truths, labels)
+    return _tags(_of_words(door.numbers_of_words(door.texts_of(texts))), truths, labels)
 
 
 def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:

@@ -465,8 +465,7 @@ class _Block(NamedTuple):
 
 def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Block]:
     """Read the predictions for all texts, some texts at once; warn of words that have no prediction."""
-    given = _cut(predictions, tokens.sizes.tolist())
-    _warn_of_shifted(predictions, tokens)
+    given = _cut(predictions, tokens)
     scheme = _Scheme.of(labels, _are_names(given))
     relations.check_rows(given, len(TYPES) in scheme.kinds)
     lacks = np.ones(int(tokens.words.sum()), dtype=bool)
@@ -493,30 +492,25 @@ def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Blo
         )
 
 
-def _cut(predictions: Any, lengths: list[int]) -> list[npt.NDArray[Any]]:
-    """Cut off the predictions for padding. `lengths` has the number of tokens of each window."""
-    tokens = _of_windows("predictions", predictions)
-    door.require_equal_sizes({"windows": lengths, "windows of predictions": tokens})
-    is_padded = len(tokens) > 1 and len({len(each) for each in tokens}) == 1
-    for window, (each, length) in enumerate(zip(tokens, lengths)):
+def _cut(predictions: Any, tokens: _Tokens) -> list[npt.NDArray[Any]]:
+    """Cut off the predictions for padding; warn if they seem to have special tokens that the windows lack."""
+    given = _of_windows("predictions", predictions)
+    door.require_equal_sizes({"windows": tokens.sizes, "windows of predictions": given})
+    is_padded = len(given) > 1 and len({len(each) for each in given}) == 1
+    lengths = tokens.sizes.tolist()
+    for window, (each, length) in enumerate(zip(given, lengths)):
         if not (is_padded and len(each) > length):
             door.require_equal_sizes({f"tokens of window {window}": range(length), "predictions": each})
-    return [each[:length] for each, length in zip(tokens, lengths)]
-
-
-def _warn_of_shifted(given: Sequence[Any], tokens: _Tokens) -> None:
-    """Warn if padded predictions seem to have special tokens that the windows lack."""
-    sizes = set(map(len, given))
     begins = (np.cumsum(tokens.sizes) - tokens.sizes)[tokens.sizes > 0]
     has_special = (tokens.word[begins] < 0).any()
-    longest = tokens.sizes.max(initial=0)
-    if len(tokens.sizes) > 1 and len(sizes) == 1 and 0 < sizes.pop() - longest <= 2 and not has_special:
+    if is_padded and 0 < len(given[0]) - max(lengths) <= 2 and not has_special:
         warnings.warn(
             "the predictions have one or two tokens more than the longest window, which has no special tokens "
             "such as [CLS]; if the predictions have them, every label is a token late: make both with the same "
             "special tokens",
             stacklevel=5,
         )
+    return [each[:length] for each, length in zip(given, lengths)]
 
 
 def _are_names(tokens: list[npt.NDArray[Any]]) -> bool:

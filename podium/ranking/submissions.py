@@ -131,8 +131,8 @@ def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
     return [each._replace(side=path) for each, path in zip(submissions, paths)]
 
 
-def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
-    """List a folder: its root, and the relative name and the size of each file.
+def _listed(source: str, is_of_one: bool = False) -> tuple[str, list[tuple[str, int]]]:
+    """List a folder, which one team may have sent: its root, and the relative name and the size of each file.
 
     A folder in which nothing is looked for is listed with a slash at the end of its name.
     """
@@ -154,7 +154,7 @@ def _listed(source: str) -> tuple[str, list[tuple[str, int]]]:
     root, files, folders, found = absolute(source), [], [""], Counter[str]()
     while folders:
         folder = folders.pop()
-        home = folder.partition("/")[0]
+        home = "" if is_of_one else folder.partition("/")[0]
         try:
             entries = list(os.scandir(os.path.join(root, folder))) if found[home] <= MOST_FILES else None
         except OSError as problem:
@@ -349,7 +349,7 @@ def _files_at(path: str) -> Sizes:
     """What lies at a path in a manifest."""
     if is_url(path) or os.path.islink(path) or not os.path.isdir(path):
         return {"": 0 if is_url(path) or not os.path.isfile(path) else os.path.getsize(path)}
-    return dict(_listed(path)[1])
+    return dict(_listed(path, is_of_one=True)[1])
 
 
 def read_failed(source: Location | None) -> pd.DataFrame:

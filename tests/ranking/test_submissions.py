@@ -135,6 +135,12 @@ def test_only_so_many_files_of_a_team_are_listed(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", lambda path: opened.append(str(path)) or scan(path))
     assert [each[:2] for each in find(str(tmp_path))] == [("Ada", "deep"), ("Bo", "s.csv")]
     assert not any("deep/" in path.replace(os.sep, "/").rstrip("/") for path in opened)
+    (tmp_path / "manifest.csv").write_text("team,path\nCy,many\n")
+    for name in "abc":
+        write(tmp_path / "many" / name / "s.csv")
+    opened.clear()
+    (cy,) = find(str(tmp_path / "manifest.csv"), documents=ENDINGS)
+    assert (cy.files, len(opened)) == ((), 2)
 
 
 # ---- Folders of documents ---------------------------------------------------------------------------------

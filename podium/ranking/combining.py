@@ -28,7 +28,7 @@ from podium.ranking.redrawing import Redrawn
 from podium.ranking.rewards import BY_INPUT, BY_NAME
 from podium.ranking.rules import Choices, Options, Rules
 from podium.ranking.run_json import CIRCUMSTANCES, RUN
-from podium.ranking.uncertainty import Certainty
+from podium.ranking.uncertainty import Certainty, table_of_borders
 from podium.statistics import Scores
 from podium.statistics.inference import (
     UNBOUNDED,
@@ -387,13 +387,9 @@ def _chance(
         )
         for row, other in borders
     ]
-    differences = board[["rank", "team"]].iloc[[row for row, _ in borders]].reset_index(drop=True)
-    differences["next_team"] = board["team"].iloc[[other for _, other in borders]].tolist()
-    differences["difference"] = [step.value for step in steps]
-    differences["low"], differences["high"] = [step.low for step in steps], [step.high for step in steps]
-    differences["detectable"] = [np.nan if draws.is_of_groups else step.detectable for step in steps]
-    differences["detectable_note"] = "only each board knows which groups decide" if draws.is_of_groups else ""
-    return Certainty(table.assign(note=""), differences.assign(note=""), [None] * len(board))
+    hidden = ["only each board knows which groups decide" if draws.is_of_groups else ""] * len(borders)
+    differences = table_of_borders(board, borders, steps, hidden)
+    return Certainty(table.assign(note=""), differences, [None] * len(board))
 
 
 # ---- The record -------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from podium.ranking.decisions import Prizes
 from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
 from podium.scoring.evaluating import Solution
-from podium.statistics import Doubt, Drawn, Scores
+from podium.statistics import Difference, Doubt, Drawn, Scores
 from podium.statistics.doubts import (
     FEWEST_ON_A_BOARD,
     Reaction,
@@ -311,13 +311,11 @@ def differences(
 ) -> pd.DataFrame:
     """Compute the difference at each border between prizes, in what decides the board."""
     borders = [(row, other) for row, other in prizes.borders if other < len(details)]
-    table = leaderboard[["rank", "team"]].iloc[[row for row, _ in borders]].reset_index(drop=True)
-    table["next_team"] = leaderboard["team"].iloc[[other for _, other in borders]].tolist()
     decides = leaderboard["boosted_score"].to_numpy()
     rewards = (leaderboard["boosted_score"] / leaderboard["score"]).fillna(1).tolist()
     may_win = [row for row in prizes.may_win if row < len(details)]
     jointly = widening_of_borders(boosted[:, may_win], len(borders)) if borders else (1.0, 1.0)
-    at_borders, hidden = [], []
+    steps, hidden = [], []
     for row, next_row in borders:
         one, other = details[row], details[next_row]
         differing = one.fingerprint != other.fingerprint
@@ -330,14 +328,22 @@ def differences(
             higher_is_better,
             jointly,
         )
-        doubt = None if found.doubt else doubt_of_detecting(units, one.reaction, other.reaction)
-        at_borders.append(found if doubt is None else found._replace(detectable=np.nan))
-        hidden.append(doubt)
+        hidden.append(None if found.doubt else doubt_of_detecting(units, one.reaction, other.reaction))
+        steps.append(found)
+    return table_of_borders(leaderboard, borders, steps, notes(hidden))
+
+
+def table_of_borders(
+    board: pd.DataFrame, borders: Sequence[tuple[int, int]], steps: Sequence[Difference], hidden: Sequence[str]
+) -> pd.DataFrame:
+    """Tabulate the differences at borders, as `Certainty` has them, with why what is detectable is not said."""
+    table = board[["rank", "team"]].iloc[[row for row, _ in borders]].reset_index(drop=True)
     return table.assign(
-        difference=[each.value for each in at_borders],
-        low=[each.low for each in at_borders],
-        high=[each.high for each in at_borders],
-        detectable=[each.detectable for each in at_borders],
-        detectable_note=notes(hidden),
-        note=notes([each.doubt for each in at_borders]),
+        next_team=board["team"].iloc[[other for _, other in borders]].tolist(),
+        difference=[each.value for each in steps],
+        low=[each.low for each in steps],
+        high=[each.high for each in steps],
+        detectable=[np.nan if why else each.detectable for each, why in zip(steps, hidden)],
+        detectable_note=hidden,
+        note=notes([each.doubt for each in steps]),
     )

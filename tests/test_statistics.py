@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import re
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -829,6 +830,18 @@ def test_broken_submissions_far_behind_hardly_move_the_leaders():
     broken = np.random.default_rng(1).normal(0.0, 0.01, (1000, 3))
     shares = [statistics.first_again(each)[:30] for each in (draws, np.column_stack([draws, broken]))]
     assert shares[1] == pytest.approx(shares[0], abs=0.1)
+
+
+def test_a_field_that_is_wide_beside_its_noise_takes_no_more_memory():
+    """Of two leaders, the better one is ahead by one standard deviation, and the last team by ten million less."""
+    noise = np.random.default_rng(0).normal(0, 1e-7, (1000, 4))
+    tracemalloc.start()
+    shares = statistics.first_again(noise + [0.9, 0.9 + 1e-7, 0.5, 0.0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10e6
+    assert shares[2:].tolist() == [0, 0]
+    assert 0.55 < shares[1] < 0.75
 
 
 def three_ahead(random):

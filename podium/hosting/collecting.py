@@ -63,6 +63,8 @@ ENTRY = re.compile(
 )
 NUMBER = re.compile("[0-9]{1,18}")  # of a submission, which names its folder
 NO_UTF8 = re.compile("[\udc80-\udcff]")  # what Python makes of a byte that is no part of a text
+DOCUMENTS = (".json", ".json.gz")  # the endings of files of one document each
+PLAIN = re.compile(r"([\w-][\w .-]{0,79}/){0,3}[\w-][\w .-]{0,79}")  # the name of a document below its archive
 FAILED = re.compile(r"(?m)^(\d+)_.* \((.*)\)\s*$")
 ANY = TEXT._replace(is_filled=False)
 NUMBERS = Cells("1 to 18 digits", lambda cells: cells.map(lambda cell: bool(NUMBER.fullmatch(str(cell)))))
@@ -100,10 +102,10 @@ class Entry(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """The file of an entry."""
+    """The file of an entry, or the documents in its folder."""
 
     name: str
-    content: bytes
+    files: Mapping[str, bytes]  # the contents by the names below that one; of a file by no name
     packed: int  # its size as it was sent
 
 
@@ -309,18 +311,36 @@ def _sent_in(name: str, packed: int, read: Callable[[], bytes]) -> Sent:
     """Read the one file in the zip of an entry, found as the scoring program finds it."""
     content = read()
     if not zipfile.is_zipfile(io.BytesIO(content)):
-        return Sent(name, content, packed)
+        return Sent(name, {"": content}, packed)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [member for member in archive.infolist() if not member.is_dir()]
         if len(members) > MOST_MEMBERS:
             raise LeftOut(f"it has {len(members):,} files, more than {MOST_MEMBERS:,}")
         sent = [member for member in members if judge.counts(PurePosixPath(member.filename))]
+        if len(sent) > 1 and all(each.filename.lower().endswith(DOCUMENTS) for each in sent):
+            return _documents_in(archive, sent, packed)
         if len(sent) != 1:
             found = listed([printable(each.filename)[:40] for each in sent], 3) or "none"
             raise LeftOut(f"expected one file, found {counted(len(sent), 'candidate')}: {found}")
         if ".." in PurePosixPath(sent[0].filename).parts or sent[0].filename.startswith(("/", "\\")):
             raise LeftOut("its file has a path that leads out of the archive")
-        return Sent(PurePosixPath(sent[0].filename).name, _content(archive, sent[0], packed), packed)
+        return Sent(PurePosixPath(sent[0].filename).name, {"": _content(archive, sent[0], packed)}, packed)
+
+
+def _documents_in(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], packed: int) -> Sent:
+    """Read the documents of an entry, whose names stay, as they may be those of what they annotate."""
+    files: dict[str, bytes] = {}
+    for member in members:
+        name, left = member.filename, most_expanded(packed, MOST_BYTES) - sum(map(len, files.values()))
+        if not PLAIN.fullmatch(name):
+            raise LeftOut(f"expected plain names of its documents, found {printable(name)[:60]}")
+        files[name] = _content(archive, member, packed)
+        if len(files[name]) > left:
+            raise LeftOut("its documents are too large once expanded")
+    folders = {folder.as_posix() for name in files for folder in PurePosixPath(name).parents}
+    if len(files) < len(members) or names.alike([*files, *folders]) or folders & files.keys():
+        raise LeftOut("two of its documents have the same name, or names that look alike")
+    return Sent("documents", files, packed)
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, packed: int) -> bytes:
@@ -378,7 +398,7 @@ def _found(below: Mapping[str, list[Path]], number: str) -> Sent:
         found = listed([printable(each.name)[:40] for each in sent], 3) or "none"
         raise LeftOut(f"expected one file below submission_{number}, found {found}")
     content = read_bytes(sent[0], follow_links=False)
-    return Sent(sent[0].name, content, len(content))
+    return Sent(sent[0].name, {"": content}, len(content))
 
 
 class _SameHost(urllib.request.HTTPRedirectHandler):
@@ -407,7 +427,7 @@ def _fetched(address: str) -> Sent:
                 raise LeftOut(f"it could not be fetched: {printable(str(problem))[:100]}") from None
     if len(content) > MOST_BYTES:
         raise LeftOut(f"it has more than {MOST_BYTES >> 20:,} MB")
-    return Sent(PurePosixPath(parts.path).name, content, len(content))
+    return Sent(PurePosixPath(parts.path).name, {"": content}, len(content))
 
 
 # ---- Kaggle ----------------------------------------------------------------------------------------------
@@ -532,6 +552,14 @@ def _opened(out: Path) -> Iterator[Path]:
             yield fresh
 
 
+def _digest(path: Path) -> str:
+    """Hash a file, or what lies in a folder of documents."""
+    files = sorted(file for file in path.rglob("*") if not file.is_dir()) if path.is_dir() else [path]
+    contents = (sha256(read_bytes(file, follow_links=False)).hexdigest() for file in files)
+    told = "\n".join(f"{file.relative_to(path)} {content}" for file, content in zip(files, contents))
+    return sha256(told.encode(errors="surrogateescape")).hexdigest()
+
+
 def _write(home: Path, path: str, content: bytes) -> None:
     """Write a file below a folder, and refuse what leads out of it."""
     if not _is_below(home, path):
@@ -565,8 +593,7 @@ def write(
             path, outcome, spare = _taken(entry, before.get(entry.number, ""), folder, spare)
             selected = entry.selected if path else ""
             if selected:  # several entries of a team with one file are one choice
-                content = read_bytes(folder / path, follow_links=False)
-                choice = entry.team, sha256(content).hexdigest()
+                choice = entry.team, _digest(folder / path)
                 selected = "" if choice in choices else selected
                 choices.add(choice)
             about = entry.number, entry.source, entry.team, entry.phase, entry.submitted_at
@@ -612,7 +639,8 @@ def _taken(entry: Entry, before: str, folder: Path, spare: int) -> tuple[str, st
     told = ""
     try:
         sent = entry.read()
-        left = spare - max(0, len(sent.content) - USUAL_RATIO * sent.packed)
+        size = sum(map(len, sent.files.values()))
+        left = spare - max(0, size - USUAL_RATIO * sent.packed)
         if left < 0:
             more = f"{USUAL_RATIO} times their size, by {megabytes(MOST_BYTES)} in all"
             raise LeftOut(f"it and other entries expand to more than {more}")
@@ -623,5 +651,6 @@ def _taken(entry: Entry, before: str, folder: Path, spare: int) -> tuple[str, st
     if reasons := list(filter(None, [entry.reason, told])):
         return "", "; ".join(reasons), spare
     path = _path_of(entry.number, sent.name)
-    _write(folder, path, sent.content)
+    for name, content in sent.files.items():
+        _write(folder, f"{path}/{name}" if name else path, content)
     return path, TAKEN, left

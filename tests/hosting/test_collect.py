@@ -4,6 +4,7 @@ import csv
 import datetime
 import http.server
 import io
+import json
 import os
 import ssl
 import stat
@@ -14,10 +15,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+import podium
 from podium.hosting import collecting
 from podium.hosting.collecting import collect
+from podium.metric import hosted
 from podium.words.errors import HostError, UsageError
 from tests.support.host_line import run_podium
 
@@ -472,6 +476,64 @@ def test_the_leaderboard_s_file_is_the_selection_once(tmp_path: Path) -> None:
             )
     collected = collect("codabench", path, tmp_path / "t.csv", out=tmp_path / "out")
     assert collected.manifest["selected"].tolist() == ["yes", "", "yes", "", ""]
+
+
+def test_an_entry_of_json_documents_becomes_a_folder_that_rank_reads(tmp_path: Path) -> None:
+    samples = hosted.folder("readable") / "samples"
+    answers = pd.read_csv(samples / "submission.csv").head(4)
+    pd.read_csv(samples / "solution.csv").head(4).to_csv(tmp_path / "solution.csv", index=False)
+    documents = [
+        (f"answers/{essay}.json", json.dumps({"id": essay, **json.loads(cell)}))
+        for essay, cell in zip(answers["document_id"], answers["markup"])
+    ]
+    entries = [(entry(1, "ann"), packed(*documents)), (entry(2, "bea"), packed(("a.csv", answers.to_csv())))]
+    path = bulk(tmp_path / "bulk.zip", entries)
+    found = collect("codabench", path, out=tmp_path / "out")
+    assert found.manifest["path"].tolist() == ["submissions/1/documents", "submissions/2/a.csv"]
+    board = podium.rank(
+        tmp_path / "solution.csv", tmp_path / "out" / "manifest.csv", metric="readable", boost=False,
+        out=tmp_path / "board", resamples=0, jobs=1,
+    ).leaderboard  # fmt: skip
+    assert board["team"].tolist() == ["ann", "bea"]
+    assert board["score"].nunique() == 1
+    (tmp_path / "out" / "submissions" / "1" / "documents" / documents[0][0]).unlink()
+    again = collect("codabench", path, out=tmp_path / "out")
+    assert again.manifest.equals(found.manifest)
+    assert (tmp_path / "out" / "submissions" / "1" / "documents" / documents[0][0]).is_file()
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        (["a.json", "../b.json"], "expected plain names of its documents, found ../b.json"),
+        (["a.json", "/b.json"], "expected plain names of its documents, found /b.json"),
+        (["a.json", "c\\d.json"], None),
+        (["a.json", ".hidden/b.json"], "expected plain names of its documents, found .hidden/b.json"),
+        (["a.json", "A.json"], "two of its documents have the same name, or names that look alike"),
+        (["a.json", "a.json/b.json"], "two of its documents have the same name, or names that look alike"),
+        (["a.json", "b.txt"], "expected one file, found 2 candidates: a.json, b.txt"),
+        ([f"{'d/' * 4}a.json", "b.json"], f"expected plain names of its documents, found {'d/' * 4}a.json"),
+    ],
+)
+def test_documents_with_names_that_could_lead_elsewhere_are_left_out(
+    tmp_path: Path, names: list[str], reason: str | None
+) -> None:
+    content = packed(*[(name, "{}") for name in names])
+    found = collect(
+        "codabench", bulk(tmp_path / "bulk.zip", [(entry(1, "ann"), content)]), out=tmp_path / "out"
+    )
+    if reason is not None:
+        assert outcomes(found) == {"1": reason}
+        assert not (tmp_path / "out" / "submissions").exists()
+    assert {each.name for each in tmp_path.iterdir()} == {"bulk.zip", "out"}
+
+
+def test_documents_have_a_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = packed(*[(f"{number}.json", " " * 1000) for number in range(5)])
+    path = bulk(tmp_path / "bulk.zip", [(entry(1, "ann"), content)])
+    monkeypatch.setattr(collecting, "most_expanded", lambda packed, most: 3000)
+    found = outcomes(collect("codabench", path, out=tmp_path / "out"))
+    assert found == {"1": "its documents are too large once expanded"}
 
 
 def test_teams_that_cannot_be_published_or_look_alike_are_listed(tmp_path: Path) -> None:

@@ -91,7 +91,8 @@ def first_again(
     -----
     The share of draws in which the leading team is first would promise too much, because a part of its lead is
     luck, and because the results on two test sets differ by the noise of both.  So scores on new items are
-    simulated with a hierarchical normal model.  Near copies form a family in it, which counts once.
+    simulated: true scores have a distribution that follows this field.  Near copies form a family, which counts
+    once.
     ``docs/explanation/statistics.md`` describes it.
 
     Examples
@@ -284,7 +285,10 @@ def _families(errors: Floats, centers: Floats) -> Ints:
 
 
 def _true_scores(centers: Floats, errors: Floats) -> Floats:
-    """Draw true scores from centers, (t,), and deviations on draws, (r, t), which decide the quantiles."""
+    """Draw true scores from centers, (t,), and deviations on draws, (r, t), which decide the quantiles.
+
+    Their distribution begins as a normal one, and `ROUNDS` times becomes that of the posterior scores of all.
+    """
     from scipy import special  # takes long to import
 
     if len(centers) < 2:

@@ -141,7 +141,8 @@ def collected(path: Path, error: type[ToolError]) -> Export | None:
         except FAULTS as problem:
             raise error(f"{present.name}: expected an export, found a fault: {_told(problem)}") from None
         export.account.close(present)
-    rest = [file for file in found if file not in files and file not in export.account.beside]
+    read = export.account.beside.union(files)
+    rest = [file for file in found if file not in read]
     settings = [file for file in rest if file.suffix in (".conf", ".xml")]
     foreign = [str(file.relative_to(path)) for file in rest if file not in settings]
     for kind, number in ((SETTINGS, len(settings)), (f"files {listed(foreign)}", len(foreign))):

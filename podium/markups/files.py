@@ -167,7 +167,8 @@ def read_folder(path: str | Path, error: type[ToolError], account: Account | Non
         raise error(f"{path}: expected files named *.json, found none")
     account = account or Account()
     account.left_out, account.shape = hidden, SHAPE_OF_DOCUMENTS
-    account.left_out.update(f"files {file.suffix or file.name}" for file in found if file not in files)
+    others = {*found}.difference(files)
+    account.left_out.update(f"files {file.suffix or file.name}" for file in others)
     named = ((file, file.relative_to(path.parent)) for file in files)
     contents = ((name, _read_json(file, name, error)) for file, name in named)
     return account.tell(read_documents(contents, error, account))

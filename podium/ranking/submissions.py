@@ -79,7 +79,7 @@ class Submission(NamedTuple):
     digests: str = ""
 
 
-def find(source: Location, side: Location | None = None, documents: tuple[str, ...] = ()) -> list[Submission]:
+def find(source: Location, side: Location | None = None, documents: Iterable[str] = ()) -> list[Submission]:
     """Find the submissions in a folder, at a URL, or in a manifest.
 
     A manifest has the columns ``team`` and ``path``.  It may have ``submission``, ``submitted_at``,
@@ -88,11 +88,11 @@ def find(source: Location, side: Location | None = None, documents: tuple[str, .
     What the system leaves in folders, and what is no table by its name, is left out with a warning.  A folder
     of files with an ending of ``documents`` can be one submission; see `_parts_of`.
     """
-    manifest, source = source, os.fspath(source)
+    manifest, source, endings = source, os.fspath(source), tuple(documents)
     if is_manifest(source):
-        submissions = _of_manifest(manifest, documents)
+        submissions = _of_manifest(manifest, endings)
     else:
-        submissions = _of_files(source, *_listed(source), documents)
+        submissions = _of_files(source, *_listed(source), endings)
     if not submissions:
         raise UsageError(f"there are no submissions in {source}")
     names.check_names((each.team for each in submissions), "team", source)

@@ -274,7 +274,7 @@ def test_only_a_metric_with_documents_and_files_of_one_document_make_a_folder_a_
 
     assert found() == ["Ada/1.json", "Ada/2.json", "Bo/1.json", "Bo/2.json", "Cy/1.json.gz", "Di/1.JSON"]
     assert found(*ENDINGS) == ["Ada/Ada", "Bo/1.json", "Bo/2.json", "Cy/1.json.gz", "Di/Di"]
-    assert [each.name for each in find(str(tmp_path), documents=ENDINGS)][-2:] == ["1.json", "all.zip"]
+    assert [each.name for each in find(str(tmp_path), documents=[*ENDINGS])][-2:] == ["1.json", "all.zip"]
 
 
 def test_a_folder_that_is_too_large_is_refused(tmp_path, monkeypatch):

@@ -37,7 +37,7 @@ from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Options, Rules
 from podium.ranking.site import SiteBoard
-from podium.ranking.submissions import Submission
+from podium.ranking.submissions import NOTHING_FAILED, Submission
 from podium.ranking.uncertainty import Certainty, Examined, How
 from podium.scoring.evaluating import Solution
 from podium.statistics import group_slopes, sums
@@ -53,8 +53,8 @@ class Inputs(NamedTuple):
     """The files and tables from which a board is made, read and checked."""
 
     submissions: list[Submission]
-    failed: pd.DataFrame  # the models that failed
-    teams: pd.DataFrame  # what a jury decided about teams
+    failed: pd.DataFrame = NOTHING_FAILED  # the models that failed
+    teams: pd.DataFrame = decisions.NOTHING_DECIDED  # what a jury decided about teams
     runtimes: pd.DataFrame | None = None
     selection: pd.DataFrame | None = None
     site_board: SiteBoard | None = None  # the board that the competition's site shows

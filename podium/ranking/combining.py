@@ -5,7 +5,6 @@ that input's column alone, so the combined board is a board whose score is a mea
 has its store, the same function of draws says what chance may have done.
 """
 
-import hashlib
 import itertools
 import os
 import platform
@@ -21,7 +20,7 @@ from podium import statistics
 from podium.ranking import comparing, exports, output, page, redrawing, run_json
 from podium.ranking.decisions import Prizes, with_prizes
 from podium.ranking.final import FinalBoard
-from podium.ranking.job import versions
+from podium.ranking.job import content_digest, versions
 from podium.ranking.leaving_out import BOARD_FILE, board_in
 from podium.ranking.output import PAGE
 from podium.ranking.redrawing import Redrawn
@@ -136,7 +135,7 @@ def _made(paths: Sequence[str], out: Path, choices: Choices, options: Options) -
 
 def _names(paths: Sequence[str], out: Path) -> list[str]:
     """Name inputs by the last part of their paths, or by as much of the path from the board as is necessary."""
-    relative = [_relative(path, out) for path in paths]
+    relative = [run_json.relative(path, out) for path in paths]
     if len({*relative}) < len(relative):
         raise UsageError(f"expected different inputs, found {listed(sorted(relative))}")
     below = [path.replace("../", "") for path in relative]
@@ -158,7 +157,7 @@ def _read(path: str, name: str) -> Input:
     if not is_board:
         return Input(name, teams, decides.to_numpy(dtype=np.float64), None, None)
     facts = run_json.read(path)
-    if facts["outputs"].get(BOARD_FILE) != hashlib.sha256(read_bytes(board_in(path))).hexdigest():
+    if facts["outputs"].get(BOARD_FILE) != content_digest(board_in(path)):
         raise HostError(f"{path}: {BOARD_FILE} is not the one that {RUN} records; verify the board first")
     drawn, silence = redrawing.of_board(Path(path), facts)
     if drawn is not None:
@@ -465,20 +464,15 @@ def _outweighed(columns: Sequence[Input], weights: Floats, choices: Choices) -> 
 def _inputs(paths: Sequence[str], out: Path) -> dict[str, dict[str, str]]:
     """Where the inputs are, seen from the board, and their digests."""
     return {
-        f"input {number}": {"path": _relative(path, out), "sha256": _digest(path)}
+        f"input {number}": {"path": run_json.relative(path, out), "sha256": _digest(path)}
         for number, path in enumerate(paths, 1)
     }
-
-
-def _relative(path: str, folder: Path) -> str:
-    """Write the path of an input relative to the folder of the board."""
-    return Path(os.path.relpath(path, folder)).as_posix()
 
 
 def _digest(path: str) -> str:
     """The SHA-256 of an input: of a board that of its record, which names all of its files."""
     record = os.path.join(path, RUN)
-    return hashlib.sha256(read_bytes(record if os.path.isfile(record) else board_in(path))).hexdigest()
+    return content_digest(record if os.path.isfile(record) else board_in(path))
 
 
 def is_combined(folder: Path) -> bool:

@@ -86,10 +86,8 @@ class Prizes(NamedTuple):
 # ---- The table of teams -----------------------------------------------------------------------------------
 
 
-def read(path: Location | None, submissions: Sequence[Submission], failed: pd.DataFrame) -> pd.DataFrame:
-    """Read the table of decisions, and make sure that it speaks of teams that there are; it may be empty."""
-    if path is None:
-        return NOTHING_DECIDED
+def read(path: Location, submissions: Sequence[Submission], failed: pd.DataFrame) -> pd.DataFrame:
+    """Read the table of decisions, and make sure that it speaks of teams that there are."""
     table = TEAMS.read(path).reindex(columns=[*COLUMNS, SAME]).astype(object).fillna("")
     table["reason"] = table["reason"].str.strip()
     teams = {each.team for each in submissions} | {*failed["team"]}
@@ -144,8 +142,8 @@ def table_of_one(
     table: pd.DataFrame | None, files: Sequence[Submission], accounts: Mapping[str, str]
 ) -> pd.DataFrame | None:
     """Name teams and files in a table as `files_of_one` does; what a team has, each of its files has."""
-    if table is None or not accounts:
-        return table
+    if table is None:
+        return None
     if "submission" not in table:
         keys = pd.DataFrame([each[:2] for each in files], columns=["team", "submission"])
         table = keys.merge(table, on="team")

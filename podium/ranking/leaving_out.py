@@ -37,10 +37,8 @@ BOARD = Table(key=["team"], team=NAME, rank=whole("a rank", 1, 10**9).optional, 
 BOARD_FILE = "final_leaderboard.csv"
 
 
-def read(path: Location | None) -> pd.DataFrame:
+def read(path: Location) -> pd.DataFrame:
     """Read which items to leave out, and why; other columns do not matter, so that rows of items.csv do."""
-    if path is None:
-        return NOTHING
     table = ITEMS.read(path)
     if table.empty:
         raise HostError(f"{path}: expected items to leave out, found none")

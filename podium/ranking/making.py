@@ -62,7 +62,7 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
     inputs = inputs_of(options, sources.files)._replace(manifest=sources.manifest)
     _check_teams(options.teams_with_page, inputs)
     command = command_of(asked, sources.parameters)
-    with desk_of(options, sources.store, sources.files) as desk, alone_in(out):
+    with desk_of(options, sources.store, inputs) as desk, alone_in(out):
         return _ranked(options, inputs, out, desk, command)
 
 
@@ -197,19 +197,21 @@ def _with_parameters(loaded: Metric, earlier: Mapping[str, Any], given: Mapping[
 
 def inputs_of(options: Options, files: list[Submission]) -> Inputs:
     """Read and check what is asked for, beside the solution and the submissions."""
-    runtimes = None if options.runtimes is None else speed.RUNTIMES.read(options.runtimes)
-    selection = _selection(options, files)
-    failed = read_failed(options.failed)
-    speed.check_teams(runtimes, files)
-    nearly = names.near_misses(((team,) for team in failed["team"]), ((each.team,) for each in files))
-    if nearly:
-        raise HostError(f"the failed models: expected exactly the names of the teams, found {listed(nearly)}")
-    teams = decisions.read(options.teams, files, failed)
-    site_board = None if options.site_board is None else site.read(options.site_board)
-    left_out = leaving_out.read(options.left_out)
-    earlier = None if options.before is None else leaving_out.read_earlier(options.before)
-    inputs = Inputs(files, failed, teams, runtimes, selection, site_board, None, left_out, earlier)
-    return _of_accounts(inputs, decisions.accounts_of(teams))
+    inputs = Inputs(files, selection=_selection(options, files))
+    if options.runtimes is not None:
+        inputs = inputs._replace(runtimes=speed.read(options.runtimes, files))
+    if options.failed is not None:
+        inputs = inputs._replace(failed=read_failed(options.failed, files))
+    if options.teams is not None:
+        inputs = inputs._replace(teams=decisions.read(options.teams, files, inputs.failed))
+    if options.site_board is not None:
+        inputs = inputs._replace(site_board=site.read(options.site_board))
+    if options.left_out is not None:
+        inputs = inputs._replace(left_out=leaving_out.read(options.left_out))
+    if options.before is not None:
+        inputs = inputs._replace(earlier=leaving_out.read_earlier(options.before))
+    accounts = decisions.accounts_of(inputs.teams)
+    return _of_accounts(inputs, accounts) if accounts else inputs
 
 
 def _of_accounts(inputs: Inputs, accounts: Mapping[str, str]) -> Inputs:
@@ -279,9 +281,9 @@ def scored_board(
 
 
 @contextmanager
-def desk_of(options: Options, store: Path, files: Sequence[Submission]) -> Iterator[Desk]:
+def desk_of(options: Options, store: Path, inputs: Inputs) -> Iterator[Desk]:
     """Prepare the solution, and start the workers, here or on a Dask cluster."""
-    left_out = leaving_out.read(options.left_out)
+    files, left_out = inputs.submissions, inputs.left_out
     job = make_job(options, left_out["item"])
     if job.left_out:
         whole = solution_of(job._replace(left_out=(), part=""), options.solution)

@@ -50,7 +50,7 @@ def _redrawn(folder: Path, run: run_json.EarlierRun, store: Path) -> tuple[Redra
     contents = [each.digests for each in run.submissions]
     inputs = making.inputs_of(options, run.submissions)
     comparing.announce(hosted.find(options.metric))
-    with making.desk_of(options, store, run.submissions) as desk:
+    with making.desk_of(options, store, inputs) as desk:
         scored = passes.stored(desk, contents)
         leaderboard, examined, prizes = board.examined_again(options, inputs, desk, scored)
         solution = desk.solution

@@ -40,6 +40,7 @@ __all__ = [
     "options_of",
     "read",
     "recorded",
+    "relative",
     "text_of",
 ]
 
@@ -69,7 +70,12 @@ def facts_of(
             return None
         digest = known.get(name) if name in (*known, *FOLDERS) else content_digest(path)
         more = {BESIDE: dict(beside_metric)} if name == "metric" and beside_metric else {}
-        return {"path": _relative(path, out)} | ({"sha256": digest} if digest else {}) | more
+        is_name = name == "metric" and path in hosted.names()
+        return (
+            {"path": str(path) if is_name else relative(path, out)}
+            | ({"sha256": digest} if digest else {})
+            | more
+        )
 
     return {
         "command": list(command),
@@ -85,7 +91,7 @@ def facts_of(
             for name, path in options.paths.items()
             if path or name in ("runtimes", "selection", "failed")
         },
-        "store": _relative(str(desk.store), out),
+        "store": relative(str(desk.store), out),
         "versions": versions(),
         "hardware": _hardware(),
         "submissions": [_entry_of(*both) for both in zip(inputs.submissions, scored)],
@@ -117,9 +123,9 @@ def text_of(facts: Mapping[str, Any]) -> str:
     return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
 
 
-def _relative(path: Location, folder: Path) -> str:
-    """Write a path relative to a folder.  URLs and names of metrics stay as they are."""
-    if is_url(path) or path in hosted.names():
+def relative(path: Location, folder: Path) -> str:
+    """Write a path relative to a folder; a URL stays as it is."""
+    if is_url(path):
         return str(path)
     try:
         return Path(os.path.relpath(path, folder)).as_posix()

@@ -15,12 +15,13 @@ import pandas as pd
 
 from podium.ranking.submissions import Submission
 from podium.tables import names
+from podium.tables.files import Location
 from podium.tables.schema import TEXT, TIME, Table, number
 from podium.words.arrays import Bools, Floats
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed
 
-__all__ = ["KEYS", "RUNTIMES", "Noise", "check_teams", "draw", "noise_of", "notices", "ties"]
+__all__ = ["KEYS", "Noise", "draw", "noise_of", "notices", "read", "ties"]
 
 KEYS = ["team", "submission"]
 ERROR = "runtime_error"
@@ -70,10 +71,9 @@ def _keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
     return list(table[[name for name in KEYS if name in table]].itertuples(index=False, name=None))
 
 
-def check_teams(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]) -> None:
-    """Compare the teams of the runtimes with those of the submissions."""
-    if runtimes is None:
-        return
+def read(path: Location, submissions: Sequence[Submission]) -> pd.DataFrame:
+    """Read the runtimes, and compare their teams with those of the submissions."""
+    runtimes = RUNTIMES.read(path)
     keys = _keys(runtimes)
     known = {each[:2] for each in submissions} | {each[:1] for each in submissions}
     if nearly := names.near_misses(keys, known):
@@ -81,6 +81,7 @@ def check_teams(runtimes: pd.DataFrame | None, submissions: Sequence[Submission]
     unknown = ["/".join(key) for key in keys if key not in known]
     if unknown:
         warnings.warn(f"runtimes without a submission: {listed(sorted(unknown))}", stacklevel=2)
+    return runtimes
 
 
 def noise_of(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> Noise:

@@ -30,7 +30,7 @@ from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
 
 __all__ = [
-    "Submission", "absolute", "errors_of_boost", "find", "is_manifest", "read_failed",
+    "NOTHING_FAILED", "Submission", "absolute", "errors_of_boost", "find", "is_manifest", "read_failed",
 ]  # fmt: skip
 
 MANIFEST = Table(
@@ -45,6 +45,7 @@ MANIFEST = Table(
 LISTED = Table(key=["team", "submission"], team=TEXT, submission=TEXT)
 SAID = REMARK._replace(is_filled=False)  # by podium run of a model, in the model's own words
 FAILED = Table(team=TEXT, model=SAID, reason=SAID)
+NOTHING_FAILED = pd.DataFrame(columns=[*FAILED.columns])
 # Files with these endings lie in folders and are not submissions to any metric.  Workbooks and archives are not
 # among them.  A participant may have taken one for a submission, and its rejection says what to do.
 NO_TABLES = frozenset(
@@ -352,12 +353,13 @@ def _files_at(path: str) -> Sizes:
     return dict(_listed(path, is_of_one=True)[1])
 
 
-def read_failed(source: Location | None) -> pd.DataFrame:
-    """Read the models that failed, as `podium run` lists them in failed.csv; without a file there are none."""
-    if source is None:
-        return pd.DataFrame(columns=[*FAILED.columns])
+def read_failed(source: Location, submissions: Iterable[Submission]) -> pd.DataFrame:
+    """Read the models that failed, as `podium run` lists them in failed.csv."""
     table = FAILED.read(source).fillna("")
     names.check_names(table["team"], "team", str(source))
+    nearly = names.near_misses(((team,) for team in table["team"]), ((each.team,) for each in submissions))
+    if nearly:
+        raise HostError(f"the failed models: expected exactly the names of the teams, found {listed(nearly)}")
     return table
 
 

@@ -51,7 +51,6 @@ def test_a_wrong_table_is_refused(tmp_path, lines, told):
 def test_rows_of_the_table_of_items_are_read(tmp_path):
     (tmp_path / "t.csv").write_text("item,why,answered,reason\nA,solved by none,10, wrong\x1btype \n")
     assert leaving_out.read(str(tmp_path / "t.csv")).values.tolist() == [["A", "wrong\\x1btype"]]
-    assert leaving_out.read(None).empty
 
 
 def test_items_are_refused_that_are_unknown_or_leave_nothing(whole):

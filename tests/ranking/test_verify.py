@@ -550,6 +550,15 @@ def test_who_is_interrupted_while_files_are_moved_leaves_no_finished_run(run_cop
     assert "expected a finished run" in err
 
 
+def test_files_may_lie_in_a_folder_with_the_name_of_a_metric(says_folder, says, monkeypatch):
+    monkeypatch.chdir(says_folder)
+    says("Ada", 0.5)
+    (says_folder / "teams").rename(says_folder / "scifact")
+    podium.rank("solution.csv", "scifact", metric="says.py", out="final", resamples=0, jobs=1)
+    assert run_json.read("final")["inputs"]["submissions"]["path"] == "../scifact"
+    assert podium.verify("final", jobs=1)
+
+
 # --- what is read twice is the same -----------------------------------------------------------------------
 
 

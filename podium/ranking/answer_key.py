@@ -17,8 +17,6 @@ from podium.scoring.answers import Answers
 from podium.scoring.explain import ratio
 from podium.words.arrays import Bools, Floats, Ints
 
-__all__ = ["MOST_FILES", "Suspicion", "expected", "signs", "told"]
-
 MOST_FILES = 10  # distinct files, the best ones
 FEWEST_FILES = 5  # with fewer, chance gives the same other answer too easily
 # From this share on an item shows a sign.  An item of several things has some that are easy to get right.

@@ -18,8 +18,6 @@ from podium.scoring.evaluating import Solution
 from podium.words.errors import ToolError, UsageError
 from podium.words.progress import track
 
-__all__ = ["MOST_AT_ONCE", "SIZE", "Desk", "answered", "batches_of", "describe"]
-
 BYTES_AT_ONCE = 2**22  # of submissions in one task
 BYTES_OF_ENTRIES = 2**24  # of entries, because entries of real size are resampled 16 at a time
 MOST_AT_ONCE = 200

@@ -13,8 +13,6 @@ from podium.scoring import constant, evaluating
 from podium.scoring.evaluating import Solution
 from podium.words.arrays import Floats
 
-__all__ = ["score_of"]
-
 Answer = tuple[dict[str, float] | None, Floats | None]  # scores and statistics, if it has any
 
 

@@ -46,8 +46,6 @@ from podium.words.arrays import Floats
 from podium.words.errors import HostError
 from podium.words.wording import counted
 
-__all__ = ["Inputs", "board_of", "examined_again"]
-
 
 class Inputs(NamedTuple):
     """The files and tables from which a board is made, read and checked."""

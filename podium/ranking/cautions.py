@@ -13,8 +13,6 @@ from podium.statistics.doubts import FEWEST_ITEMS
 from podium.tables.names import of_other_scripts
 from podium.words.wording import counted, listed, together
 
-__all__ = ["better_groups_that_lower", "cautions", "shared_mistakes"]
-
 FALLING = -0.05  # a score clearly falls with that of a group if a point there costs so much
 
 

@@ -15,10 +15,6 @@ from podium.words.arrays import Ints
 from podium.words.errors import HostError
 from podium.words.wording import listed, printable
 
-__all__ = [
-    "METRIC_FAILED", "PRIVATE", "PUBLIC", "choose", "column_of", "table_of_files", "times_of", "with_runtimes",
-]  # fmt: skip
-
 PUBLIC, PRIVATE = evaluating.PARTS
 METRIC_FAILED = "the metric failed"
 ONLY_FILE = "the only file of each team"

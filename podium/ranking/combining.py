@@ -25,8 +25,7 @@ from podium.ranking.leaving_out import BOARD_FILE, board_in
 from podium.ranking.output import PAGE
 from podium.ranking.redrawing import Redrawn
 from podium.ranking.rewards import BY_INPUT, BY_NAME
-from podium.ranking.rules import Choices, Options, Rules
-from podium.ranking.run_json import CIRCUMSTANCES, RUN
+from podium.ranking.rules import CIRCUMSTANCES, RUN, Choices, Options, Rules
 from podium.ranking.uncertainty import Certainty, table_of_borders
 from podium.statistics import Scores
 from podium.statistics.inference import (
@@ -43,8 +42,6 @@ from podium.words.arrays import Floats, Ints
 from podium.words.errors import HostError, UsageError
 from podium.words.options import fault_in
 from podium.words.wording import listed
-
-__all__ = ["combined", "compared", "is_combined"]
 
 BY_SCORE, BY_RANK, BY_WINS = "score", "rank", "wins"
 WORST, LEAVE_OUT = "worst", "leave-out"

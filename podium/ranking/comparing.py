@@ -14,15 +14,12 @@ from typing import Any
 from podium.metric import executed, hosted
 from podium.ranking import leaving_out, making, output, run_json
 from podium.ranking.job import versions
-from podium.ranking.rules import ALL_TEAMS, PATHS, Options
-from podium.ranking.run_json import RUN
+from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, PATHS, RUN, Options
 from podium.ranking.submissions import Submission, find
 from podium.tables.files import Location, is_url, read_bytes
 from podium.tables.formats import parse_rows
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed, printable
-
-__all__ = ["announce", "changed_file", "compared", "told_beside"]
 
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
 # Readers, or a server that shows them a folder, may take files with these endings for a part of a board.
@@ -158,7 +155,7 @@ def _ranked_again(
         with making.desk_of(options, Path(folder), inputs) as desk:
             final, scored = making.scored_board(options, inputs, desk, home)
             again = run_json.facts_of(final, desk, inputs, scored, ())
-    again |= {name: facts.get(name) for name in run_json.CIRCUMSTANCES}
+    again |= {name: facts.get(name) for name in CIRCUMSTANCES}
     for name, now in again["inputs"].items():
         if now is not None and facts["inputs"].get(name) is not None:
             now["path"] = facts["inputs"][name]["path"]

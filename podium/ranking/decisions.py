@@ -21,27 +21,6 @@ from podium.tables.schema import REMARK, TEXT, Table, one_of, wrong
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed, printable
 
-__all__ = [
-    "BASELINE",
-    "DISQUALIFIED",
-    "NOTHING_DECIDED",
-    "NO_PRIZE",
-    "RANKS",
-    "Prizes",
-    "accounts_of",
-    "baselines_in",
-    "changes",
-    "competing",
-    "files_of_one",
-    "late",
-    "prizes_of",
-    "read",
-    "table_of_one",
-    "with_baselines",
-    "with_notes",
-    "with_prizes",
-]  # fmt: skip
-
 NO_PRIZE, BASELINE, DISQUALIFIED = "no prize", "baseline", "disqualified"
 STATUSES = (NO_PRIZE, BASELINE, DISQUALIFIED)
 COLUMNS = ["team", "status", "reason"]

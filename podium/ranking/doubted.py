@@ -14,8 +14,6 @@ from podium.ranking.passes import Scored
 from podium.ranking.sentences import name_of
 from podium.scoring import constant
 
-__all__ = ["with_doubts"]
-
 
 def with_doubts(final: FinalBoard, inputs: Inputs, desk: Desk, scored: Sequence[Scored]) -> FinalBoard:
     """Add to a board what makes one doubt the solution, and what has changed since an earlier board."""

@@ -12,8 +12,6 @@ from podium.ranking import sentences
 from podium.ranking.rules import Rules
 from podium.words.arrays import Floats
 
-__all__ = ["borders", "intervals", "records", "score_and_runtime", "shake_up"]
-
 TEAMS_DRAWN = 30  # in the plot of scores and runtimes
 RANKS_SHOWN = 10  # so many first teams, and those that win a prize, have their rank in their mark
 LINEAR_UP_TO = 40  # with more ranks, their axis is logarithmic

@@ -25,11 +25,6 @@ from podium.statistics.population import (
 )
 from podium.words.arrays import Floats
 
-__all__ = [
-    "MOST_TEAMS", "by_halves", "by_statistics", "measures_beside", "subpopulations", "under_other_measures",
-    "under_other_statistics",
-]  # fmt: skip
-
 MOST_TEAMS = 10_000  # teams about which chance is examined; they need 2.4 GB
 
 

@@ -19,18 +19,6 @@ from podium.tables.schema import NAME, REMARK, TEXT, Table, number, whole, wrong
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed
 
-__all__ = [
-    "NOTHING",
-    "board_in",
-    "changes",
-    "check",
-    "narrowed",
-    "read",
-    "read_earlier",
-    "sentence",
-    "with_reasons",
-]
-
 ITEMS = Table(key=["item"], item=TEXT, reason=REMARK)
 NOTHING = pd.DataFrame(columns=["item", "reason"])
 BOARD = Table(key=["team"], team=NAME, rank=whole("a rank", 1, 10**9).optional, score=number("a score"))

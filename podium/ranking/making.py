@@ -32,8 +32,6 @@ from podium.tables.schema import TEXT, Table
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
 
-__all__ = ["desk_of", "files_of", "inputs_of", "made", "scored_board", "with_parameters_of_metric"]
-
 SELECTION = Table(team=TEXT, submission=TEXT)
 
 

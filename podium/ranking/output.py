@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from podium.ranking.final import FinalBoard
-from podium.ranking.rules import TEAM_PAGE
-from podium.ranking.run_json import RUN, text_of
+from podium.ranking.rules import RUN, TEAM_PAGE
+from podium.ranking.run_json import text_of
 from podium.tables.files import keep_mode
 from podium.tables.formats import table_bytes
 from podium.words.errors import UsageError
-
-__all__ = ["ITEMS", "PAGE", "STORE", "TABLES", "digests", "private", "tables", "write"]
 
 STORE = "store"
 NEW = ".new-"  # begins the name of a folder in which files are written before they are moved

@@ -19,8 +19,6 @@ from podium.ranking.rules import Rules
 from podium.words import pages
 from podium.words.wording import ordinal, together
 
-__all__ = ["anchor_of", "of_board", "of_team"]
-
 TEMPLATES = Path(__file__).with_name("templates")
 TEAMS_DRAWN = 30
 MOST_ROWS = 2000  # of the board on the page; the file of the board holds all

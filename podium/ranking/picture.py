@@ -12,8 +12,6 @@ from podium.tables.files import write_atomically
 from podium.words import pages
 from podium.words.wording import counted
 
-__all__ = ["Picture", "of_board"]
-
 TEMPLATES = Path(__file__).with_name("templates")
 TEAMS, NAME_CHARACTERS = 30, 24
 PLOT_HEIGHT, ROW_HEIGHT = 400, 20  # in pixels

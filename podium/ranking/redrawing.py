@@ -14,8 +14,6 @@ from podium.statistics.doubts import Doubt
 from podium.words.arrays import Floats
 from podium.words.errors import HostError, UsageError
 
-__all__ = ["Redrawn", "of_board"]
-
 
 class Redrawn(NamedTuple):
     """Draws of what decides a board."""

@@ -11,11 +11,6 @@ from podium.ranking.rules import Rules
 from podium.ranking.submissions import errors_of_boost
 from podium.words.errors import HostError
 
-__all__ = [
-    "BY_INPUT", "BY_NAME", "BY_RUNTIME", "BY_TIME", "decisions", "is_boosted", "notes", "reward",
-    "what_decided", "without_ties",
-]  # fmt: skip
-
 FIRST_COLUMNS = [
     "rank", "team", "submission", "score", "runtime", "eligible", "slowdown", "boost", "boosted_score",
     "rank_before",

@@ -16,21 +16,6 @@ from podium.tables.files import Location
 from podium.words.errors import UsageError
 from podium.words.options import Values, flag_of, whole_number
 
-__all__ = [
-    "ALL_TEAMS",
-    "CIRCUMSTANCES",
-    "LAST",
-    "LONGEST_REASON",
-    "PATHS",
-    "RUN",
-    "TEAM_PAGE",
-    "Choices",
-    "Heading",
-    "Options",
-    "Rules",
-    "command_of",
-]
-
 RUN = "run.json"  # records them
 CIRCUMSTANCES = ("command", "date", "hardware", "store", "versions")  # cannot be computed again
 

@@ -18,7 +18,7 @@ from podium.ranking.board import Inputs
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, digests_of, sha256, versions
 from podium.ranking.passes import Scored
-from podium.ranking.rules import CIRCUMSTANCES, PATHS, RUN, Heading, Options, Rules
+from podium.ranking.rules import PATHS, RUN, Heading, Options, Rules
 from podium.ranking.submissions import Submission, absolute
 from podium.running.settings import LARGEST
 from podium.tables import records
@@ -27,22 +27,6 @@ from podium.words.errors import UsageError
 from podium.words.options import fault_in
 from podium.words.version import __version__
 from podium.words.wording import printable
-
-__all__ = [
-    "CIRCUMSTANCES",
-    "OF_MANIFEST",
-    "RUN",
-    "as_published",
-    "changed_metric",
-    "facts_of",
-    "of_fields",
-    "of_line_ends",
-    "options_of",
-    "read",
-    "recorded",
-    "relative",
-    "text_of",
-]
 
 OF_MANIFEST = ("submitted_at", "public_score", "selected")  # what a manifest says of a submission
 FOLDERS = ("submissions", "side")  # each submission stands in run.json with the hashes of its files

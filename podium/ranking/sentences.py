@@ -19,11 +19,6 @@ from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
 from podium.words.wording import counted, listed, ordinal, plural, together
 
-__all__ = [
-    "cut", "in_cases", "items_of", "name_of", "number", "of_direction", "percent",
-    "score_name", "summary_by_question", "tens", "tick", "why_not_better",
-]  # fmt: skip
-
 LIKELY = 0.05  # a rival is named if it would be first in at least this share of new competitions
 CERTAIN = 1 - LIKELY  # from this share on, no number is given
 NAMED = 3

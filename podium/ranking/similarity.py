@@ -9,8 +9,6 @@ import pandas as pd
 from podium.words.arrays import Floats
 from podium.words.wording import together
 
-__all__ = ["MOST_IN_PAIRS", "agreements", "entries", "entry_names", "fingerprint", "pairs", "senders"]
-
 MOST_IN_PAIRS = 50  # teams with the same file; more of them have only pairs with the first one
 # If more teams than this share or this number have the same statistics of an item, the item tells nothing.
 FEW_TEAMS, MOST_TEAMS = 0.25, 100

@@ -19,8 +19,6 @@ from podium.words.arrays import Floats
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed, printable
 
-__all__ = ["SiteBoard", "compare", "read", "sentence"]
-
 OWNER = re.compile(r"(.+)-\d+")  # Codabench adds the number of the submission to the name of its owner
 # The part of a board in a column of all_submissions.csv, and what it is called in a sentence.
 COMPARED = {"score": "whole", "private_score": "Private", "public_score": "Public"}

@@ -21,8 +21,6 @@ from podium.words.arrays import Bools, Floats
 from podium.words.errors import HostError
 from podium.words.wording import counted, listed
 
-__all__ = ["KEYS", "Noise", "draw", "noise_of", "notices", "read", "ties"]
-
 KEYS = ["team", "submission"]
 ERROR = "runtime_error"
 # The table of runtimes. `submission` is there if there is a runtime for each file and not for each team;

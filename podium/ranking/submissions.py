@@ -29,10 +29,6 @@ from podium.tables.schema import REMARK, TEXT, TIME, Table, number, one_of
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
 
-__all__ = [
-    "NOTHING_FAILED", "Submission", "absolute", "errors_of_boost", "find", "is_manifest", "read_failed",
-]  # fmt: skip
-
 MANIFEST = Table(
     team=TEXT,
     path=TEXT,

@@ -18,8 +18,6 @@ from podium.scoring.explain import groups_of_items
 from podium.words.arrays import Bools, Floats
 from podium.words.wording import counted
 
-__all__ = ["best_rows", "of_best", "sentence"]
-
 DIGITS = 4
 AT_ONCE = 2048  # items whose scores are computed at once
 SAID = {

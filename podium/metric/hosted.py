@@ -264,8 +264,6 @@ def _run(
     path: Path, name: str, error: type[HostError] = HostError, content: bytes | None = None
 ) -> types.ModuleType:
     """Run what was read of a file, or podium's own, as a module, and tell the host where it fails."""
-    if content is not None and b"\0" in content:
-        raise error(f"{_shown(path)} is not UTF-8 text: it has null bytes")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -52,7 +52,7 @@ SLIPS = {
         GOOD + "raise SystemExit(3)\n",
         "cannot be loaded: SystemExit: 3 (mine.py, line 18: ",
     ),
-    "null bytes": (GOOD + "\0", "is not UTF-8 text: it has null bytes"),
+    "null bytes": (GOOD + "\0", "source code string cannot contain null bytes"),
     "nothing": ("", "is not a metric file: it defines no score()"),
 }
 

@@ -108,14 +108,22 @@ class Secrets:
         self.code_of = {text: code for code, text in enumerate(same.texts)}
         self.codes = same.codes[cells.codes].reshape(table.shape)
         self.sorted = self._sorted()
-        chances = [share_of(codes, self.places, codes, self.places) for codes in self.codes.T]
-        numbers = np.array([number_of(text) for text in same.texts])
-        columns = [pd.Series(numbers[codes]) for codes in self.codes.T]
-        self.numeric = [number for number, each in enumerate(columns) if each.nunique() > LEAST_NUMBERS]
-        self.ranks = np.zeros((len(table), len(self.numeric)), dtype=np.float32)
-        for place, number in enumerate(self.numeric):
-            self.ranks[:, place] = columns[number].rank(pct=True)
-        self.chances = np.array(chances + [0.0] * len(self.numeric))
+        self.chances = np.array([share_of(codes, self.places, codes, self.places) for codes in self.codes.T])
+        self.numbers = np.array([number_of(text) for text in same.texts])
+
+    @functools.cached_property
+    def numeric(self) -> list[int]:
+        """The columns with many numbers."""
+        columns = enumerate(self.codes.T)
+        return [place for place, codes in columns if pd.Series(self.numbers[codes]).nunique() > LEAST_NUMBERS]
+
+    @functools.cached_property
+    def ranks(self) -> Any:
+        """The ranks of these numbers, as shares."""
+        ranks = np.zeros((len(self.codes), len(self.numeric)), dtype=np.float32)
+        for place, column in enumerate(self.numeric):
+            ranks[:, place] = pd.Series(self.numbers[self.codes[:, column]]).rank(pct=True)
+        return ranks
 
     def name(self, column: int) -> str:
         """The name of an answer, or of one by its ranks."""
@@ -127,6 +135,8 @@ class Secrets:
         answers = columns[columns < len(self.names)]
         numbers = columns[len(answers) :] - len(self.names)
         equal = self.codes[np.ix_(one, answers)] == self.codes[np.ix_(other, answers)]
+        if not len(numbers):
+            return equal
         # Two of n ranks differ by a third of n in the mean.
         apart = np.abs(self.ranks[np.ix_(one, numbers)] - self.ranks[np.ix_(other, numbers)])
         return np.hstack([equal, np.nan_to_num(1 - 3 * np.maximum(apart - step, 0))])
@@ -155,10 +165,10 @@ def share_of(codes: Ints, places: Ints, own: Ints, at: Ints) -> float:
     if not len(own):
         return 1.0
     width = 2 + max(int(codes.max()), int(own.max()))
-    keys, counts = np.unique(places * width + codes, return_counts=True)
-    wanted = at * width + own
-    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return float((np.where(keys[found] == wanted, counts[found], 0) / np.bincount(places)[at]).mean())
+    numbers, keys = pd.factorize(places * width + codes)
+    found = pd.Index(keys).get_indexer(at * width + own)
+    counts = np.append(np.bincount(numbers), 0)  # of those that are not there
+    return float((counts[found] / np.bincount(places)[at]).mean())
 
 
 def number_of(cell: str) -> float:
@@ -283,7 +293,9 @@ def _likely(number: int, chances: Floats, alike: Compare) -> list[tuple[int, flo
 
 def _pairs(one: Ints, other: Ints, answers: Secrets, *, by_rank: bool = False) -> list[tuple[int, float]]:
     """The answers that are alike in far more of these pairs of rows than in any two, also by their ranks."""
-    chances, step = answers.chances if by_rank else answers.chances[: len(answers.names)], 1 / (len(one) + 1)
+    chances, step = answers.chances, 1 / (len(one) + 1)
+    if by_rank:
+        chances = np.append(chances, np.zeros(len(answers.numeric)))
     return _likely(
         len(one), chances, lambda some, columns: answers.alike(one[some], other[some], columns, step)
     )
@@ -299,8 +311,7 @@ def _as_they_are(own: Ints, rows: Ints, answers: Secrets, name: str) -> Iterator
         return np.equal(answers.sorted[np.ix_(rows[some], columns)], own[some, np.newaxis])
 
     named = [answers.names.index(name)] if name in answers.names else []
-    chances = answers.chances[: len(answers.names)]
-    others = _likely(len(rows), chances, alike) if len(np.unique(own)) > 1 else []
+    others = _likely(len(rows), answers.chances, alike) if len(np.unique(own)) > 1 else []
     for column in [*named, *(column for column, _ in others)]:
         right = answers.sorted[rows, column] == own
         rate = float(right.mean()) if len(right) else 0.0

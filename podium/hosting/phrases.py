@@ -51,7 +51,8 @@ class Phrases:
             others = (
                 [(b"-".join(words),), tuple(b" ".join(words).replace(b"-", b" ").split())] if joined else []
             )
-            pieces = tuple(_pieces_of(text)[:LONGEST_PHRASE])  # as with a decimal comma
+            # A number as with a decimal comma.
+            pieces = tuple(_pieces_of(text)[:LONGEST_PHRASE]) if "." in text else words
             for form in filter(None, dict.fromkeys([words, pieces, *others])):
                 if any(form):
                     self.texts.setdefault(form, text)

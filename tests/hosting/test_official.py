@@ -240,7 +240,7 @@ def test_an_empty_text_is_written_as_a_space():
     """Kaggle takes an empty cell for a missing value."""
     given = pd.DataFrame({"text": ["x", "", None], "number": [1.0, 2.0, None]})
     table = as_texts(given, hosted.load("unified"))
-    assert table.to_dict("list") == {"text": ["x", " ", " "], "number": [1.0, 2.0, None]}
+    assert table.to_dict("list") == {"text": ["x", " ", " "], "number": ["1.0", "2.0", None]}
 
 
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")

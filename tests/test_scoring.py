@@ -3,6 +3,7 @@
 import math
 import posixpath
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import podium
 from examples.essays import make_competition
 from podium.metric import hosted
 from podium.scoring import evaluating
+from podium.scoring.explain import mistakes_of
 from podium.words.errors import SubmissionRejected
 from tests.support.samples import case_of
 from tests.support.unified import evaluate
@@ -22,6 +24,17 @@ from tests.support.unified import evaluate
 def evaluation() -> evaluating.Evaluation:
     """A made-up submission, scored."""
     return evaluate(*make_competition(60, seed=3, shared_words=False))
+
+
+def test_what_looks_for_no_mistakes_is_not_explained(evaluation: evaluating.Evaluation) -> None:
+    """To explain everything may take longer than to score, and a board asks every file for mistakes."""
+    asked = []
+    metric = evaluation.solution.metric
+    companion = replace(metric.companion, explain=lambda each: asked.append(each) or evaluation.explanation)
+    solution = replace(evaluation.solution, metric=replace(metric, companion=companion))
+    assert mistakes_of(replace(evaluation, solution=solution)) == []
+    assert not asked
+    assert mistakes_of(evaluation) == [*evaluation.explanation.mistakes]
 
 
 def test_loggers_get_no_undefined_measures(evaluation: evaluating.Evaluation) -> None:

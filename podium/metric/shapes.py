@@ -6,6 +6,7 @@ Podium makes these demands wherever it meets a stranger's metric, because everyt
 finds what only shows when a submission is scored again; its findings are of the class `Finding`, too.
 """
 
+import contextlib
 import enum
 import inspect
 import re
@@ -114,7 +115,9 @@ def check_signature(metric: Metric) -> Iterator[Finding]:
 
 
 def _demands_on_score(metric: Metric) -> Iterator[Demand]:
-    parameters = list(inspect.signature(metric.score).parameters.values())
+    parameters: list[inspect.Parameter] = []
+    with contextlib.suppress(ValueError):  # a function in C may have no signature
+        parameters = list(inspect.signature(metric.score).parameters.values())
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names = [parameter.name for parameter in parameters[: len(REQUIRED)]]
     fits = names == list(REQUIRED) and all(each.kind in by_position for each in parameters[:2])

@@ -40,6 +40,10 @@ SLIPS = {
         FIRST + "submission: ",
     ),
     "a class": ("class score:\n    pass\n", "expected the parameters solution, submission, row_id"),
+    "a function in C": (
+        "score = max\n",
+        "expected the parameters solution, submission, row_id_column_name first, found none",
+    ),
     "the end of the process": (
         returning("raise SystemExit('bye')"),
         RAISED + "SystemExit: bye (mine.py, line 14: raise SystemExit('bye'))",

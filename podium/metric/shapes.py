@@ -19,7 +19,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 import pandas as pd
 
-from podium.metric.contract import REQUIRED, Explanation, Metric
+from podium.metric.contract import REQUIRED, Explanation, Metric, Prepared
 from podium.words.errors import CompanionError, ContractWarning, HostError
 
 # What a metric should do, as podium check prints it.
@@ -153,7 +153,7 @@ def check_prepare(metric: Metric) -> Iterator[Finding]:
             )
 
 
-def check_numbers(metric: Metric, prepared: Any, numbers: Any) -> Iterator[Finding]:
+def check_numbers(metric: Metric, prepared: Prepared, numbers: Any) -> Iterator[Finding]:
     """Check the kind and the shape of a submission's statistics."""
     expected = f"an array of shape ({len(prepared.items)}, k), one row per item"
     is_array = isinstance(numbers, np.ndarray)
@@ -168,7 +168,7 @@ def check_numbers(metric: Metric, prepared: Any, numbers: Any) -> Iterator[Findi
     return first_unmet(STATISTICS, f"{metric.path.name}: statistics()", demands)
 
 
-def check_measures(metric: Metric, prepared: Any, sums: Any, values: Any) -> Iterator[Finding]:
+def check_measures(metric: Metric, prepared: Prepared, sums: Any, values: Any) -> Iterator[Finding]:
     """Check the shape of the measures of some sums."""
     shape, number = np.shape(sums), len(prepared.measure_names)
     expected = f"shape {(*shape[:-2], number)}, as there are {number} measure_names, for sums of shape {shape}"

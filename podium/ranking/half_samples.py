@@ -9,7 +9,6 @@ import dataclasses
 import functools
 import operator
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -70,15 +69,14 @@ def _draw(how: How, solution: Solution, tasks: Sequence[tuple[Submission, range]
         asked, frame = _read(how, solution, submission)
         draws = halves.scores(asked, frame, numbers)
         if numbers.stop == how.resamples:
-            draws = np.append(draws, _fingerprint(asked, frame))
+            draws = np.append(draws, _fingerprint(how, solution, frame))
         answers.append(draws)
     return answers
 
 
-def _fingerprint(asked: halves.Asked, submission: pd.DataFrame) -> Floats:
+def _fingerprint(how: How, solution: Solution, submission: pd.DataFrame) -> Floats:
     """Hash what a file says of each item, in numbers that are floats without rounding."""
-    solution: Any = asked.solution
-    items = solution.items_of(asked.part, asked.column)
+    items = solution.items_of(how.part, how.column)
     row_id = solution.arguments["row_id_column_name"]
     of_row = items.of_row
     if solution.metric.complete_submission and row_id in submission and row_id in solution.frame:

@@ -9,6 +9,7 @@ import numpy as np
 
 from podium.metric import hosted
 from podium.ranking import board, comparing, making, passes, run_json, uncertainty
+from podium.scoring.evaluating import Solution
 from podium.statistics import Scores
 from podium.statistics.doubts import Doubt
 from podium.words.arrays import Floats
@@ -66,7 +67,7 @@ def _redrawn(folder: Path, run: run_json.EarlierRun, store: Path) -> tuple[Redra
     return Redrawn(teams, drawn, influence, is_of_groups, items, options.seed, withheld), ""
 
 
-def _items(solution: Any, column: str) -> tuple[str, ...]:
+def _items(solution: Solution, column: str) -> tuple[str, ...]:
     """Name what is drawn: the metric's items, or the rows, with the values of the column that joins them."""
     prepared = solution.prepared.get(solution.deciding)
     of = [] if prepared is None else prepared.items

@@ -8,6 +8,7 @@ import pytest
 
 import podium
 from podium.ranking import half_samples, store
+from podium.ranking.uncertainty import How
 from podium.statistics import halves
 from podium.words.errors import UsageError
 
@@ -142,8 +143,8 @@ def test_a_file_says_of_each_item_what_another_says_or_not(files):
     for head in ("", "COMPLETE_SUBMISSION = True\n"):
         (files / "accuracy.py").write_text(head + ACCURACY)
         results = [podium.score(solution, each, metric=str(files / "accuracy.py")) for each in submissions]
-        asked = halves.Asked(results[0].solution, halves.WHOLE, "", 0)
-        one, other = (half_samples._fingerprint(asked, each.submission) for each in results)
+        how, truth = How(halves.WHOLE), results[0].solution
+        one, other = (half_samples._fingerprint(how, truth, each.submission) for each in results)
         assert ((one == other) == (submissions[0]["y"] == submissions[1]["y"])).all()
 
 

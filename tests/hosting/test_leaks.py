@@ -892,3 +892,10 @@ def test_a_series_is_no_leak(tmp_path, name):
         "id" if "total" in name else "when"
     )  # A total rises with its rows.
     assert told(put(competition(tmp_path, solution), {"test.csv": csv_of(shown)})) == ""
+
+
+def test_many_rows_of_each_id_are_no_order(tmp_path):
+    """Such as the visits of patients, one patient after the other."""
+    visits = ROWS.sample(frac=1, random_state=2)[["id"]].loc[lambda table: table.index.repeat(6)]
+    folder = competition(tmp_path, ROWS.assign(Usage="Private"))
+    assert told(put(folder, {"visits.csv": csv_of(visits.assign(x=range(1800)))})) == ""

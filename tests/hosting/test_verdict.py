@@ -385,7 +385,7 @@ def test_parameters_of_any_name_reach_the_metric(
         board = podium.rank(*files, metric=named, out=tmp_path / "python", seed=3, title="b", jobs=1)
     assert board.options.parameters == {"seed": 3, "title": "b"}
     board = podium.rank(*files, metric=named, out=tmp_path / "both", seed=7, parameters=given, jobs=1)
-    assert (board.options.parameters, board.options.rules.seed) == (given, 7)
+    assert (board.options.parameters, board.options.seed) == (given, 7)
 
 
 def test_a_parameter_without_a_default_is_asked_for(tmp_path: Path) -> None:

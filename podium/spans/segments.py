@@ -628,7 +628,7 @@ def joined(spans: Spans, most: npt.NDArray[Any]) -> Spans:
     if not is_joined.any():
         return spans
     others, spans = spans[~is_joined], spans[is_joined]
-    spans = spans[np.lexsort((spans.last, spans.first, spans.discourse_type, spans.essay))]
+    spans = spans[_order(spans.essay * len(TYPES) + spans.discourse_type, spans.first, spans.last)]
     between = spans.first[1:] - spans.last[:-1] - 1
     same = (np.diff(spans.essay) == 0) & (np.diff(spans.discourse_type) == 0)
     goes_on = same & (between >= 0) & (between <= most[spans.discourse_type[1:]])
@@ -642,7 +642,13 @@ def joined(spans: Spans, most: npt.NDArray[Any]) -> Spans:
         repaired=np.add.reduceat(spans.repaired, begins),
     )
     everything = others + merged
-    return everything[np.lexsort((everything.last, everything.first, everything.essay))]
+    return everything[_order(everything.essay, everything.first, everything.last)]
+
+
+def _order(number: Ints, first: Ints, last: Ints) -> Ints:
+    """Sort by a number, then by the first word, then by the last one; one key takes a third of the time."""
+    positions = LAST_POSITION + 1
+    return np.argsort((number * positions + first) * positions + last, kind="stable")
 
 
 @by_position

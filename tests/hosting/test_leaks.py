@@ -895,7 +895,10 @@ def test_a_series_is_no_leak(tmp_path, name):
 
 
 def test_many_rows_of_each_id_are_no_order(tmp_path):
-    """Such as the visits of patients, one patient after the other."""
-    visits = ROWS.sample(frac=1, random_state=2)[["id"]].loc[lambda table: table.index.repeat(6)]
+    """Such as the visits of patients, one patient after the other, unless the patients are in an order."""
     folder = competition(tmp_path, ROWS.assign(Usage="Private"))
-    assert told(put(folder, {"visits.csv": csv_of(visits.assign(x=range(1800)))})) == ""
+    mixed = ROWS.sample(frac=1, random_state=2)
+    for patients, leaks_label in ((mixed, False), (mixed.sort_values("label", kind="stable"), True)):
+        visits = patients[["id"]].loc[patients.index.repeat(6)]
+        message = told(put(folder, {"visits.csv": csv_of(visits)}))
+        assert ("visits.csv reveals label" in message) is leaks_label

@@ -118,6 +118,23 @@ def _outcome(
     return score, numbers
 
 
+def matches_by_ids(evaluation: Evaluation) -> Iterator[Finding]:
+    """Check that rows of a complete submission, which nobody brings into order, are matched by their ids."""
+    metric = evaluation.solution.metric
+    frame, answers = evaluation.solution.tables(evaluation.submission)
+    if not metric.complete_submission:
+        return
+    with contextlib.suppress(ToolError):  # The metric may rightly refuse rows in another order.
+        backward = _score(evaluation, (frame, answers.iloc[::-1].reset_index(drop=True)))
+        if not np.isclose(backward, evaluation.score, rtol=ROUNDING, atol=CLEARLY_WORSE, equal_nan=True):
+            yield note(
+                AGAIN,
+                f"{where(metric)}: the score depends on the order of a submission's rows: "
+                f"{evaluation.score:.6f}, and {backward:.6f} with the last one first. Match rows by their ids, "
+                "unless the order has a meaning",
+            )
+
+
 def parts_are_finite(evaluation: Evaluation) -> Iterator[Finding]:
     """Check that the score of every part is a finite number."""
     wrong = {part: score for part, score in evaluation.scores.items() if not math.isfinite(score)}
@@ -463,6 +480,7 @@ CHECKS = (
     Check(TRUTH, has_no_empty_cells, Use.KEEP),
     Check(BOTH_PARTS, names_its_parts, Use.KEEP),
     Check(AGAIN, keeps_nothing),
+    Check(AGAIN, matches_by_ids),
     Check(STATISTICS, measures_stack),
     Check(STATISTICS, sums_are_the_scores, Use.EACH),
     Check(STATISTICS, sums_are_the_score_of_half),
@@ -522,7 +540,7 @@ def says_direction(metric: Metric, arguments: Mapping[str, Any], use: Use) -> li
 def most_calls(metric: Metric) -> int:
     """How often the checks of a scored submission may call ``score``, those of other parameters aside."""
     again, statistics_alone = 2 * MOST_TRIALS + 1, 2 if metric.prepare else 0
-    return again + statistics_alone + 4 + 1  # with further columns, and of the truth
+    return again + statistics_alone + 1 + 4 + 1  # in another order, with further columns, and of the truth
 
 
 def hold(evaluation: Evaluation) -> None:

@@ -71,6 +71,20 @@ def test_a_slip_is_told_and_never_a_number(capsys, tmp_path, pair, source, messa
     assert len(err) < 2000
 
 
+@pytest.mark.filterwarnings("always")
+def test_rows_of_a_complete_submission_that_are_compared_by_position_are_told(capsys, tmp_path, pair):
+    """The order may be right, as in a ranking, so it is no error."""
+    by_position = "return float(solution['answer'][0] == submission['answer'][0])"
+    by_id = "return float(solution.merge(submission, on='id').eval('answer_x == answer_y').mean())"
+    told = (
+        "score(): the score depends on the order of a submission's rows: 1.000000, and 0.000000 with the last"
+    )
+    for body, is_told in ((by_position, True), (by_id, False)):
+        (tmp_path / "mine.py").write_text(returning(body) + "COMPLETE_SUBMISSION = True\n")
+        code, _, err = run_podium(capsys, "score", *pair, "--metric", tmp_path / "mine.py")
+        assert (code, told in err) == (0, is_told), err
+
+
 @pytest.mark.parametrize(
     ("source", "line"),
     [

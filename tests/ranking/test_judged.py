@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from podium.ranking import half_samples, passes, store
+from podium.ranking import asking, half_samples, passes, store
 from tests.ranking.conftest import Call
 from tests.support.host_line import stay_in_process
 
@@ -138,7 +138,7 @@ def test_a_metric_that_remembers_is_found_by_the_number_of_submissions(
     monkeypatch.setattr(passes, "FEWEST_TASKS", 1)  # so five are scored one after the other
     found = []
     for workers in (1, 7):
-        monkeypatch.setattr(passes, "TASKS_PER_WORKER", workers)
+        monkeypatch.setattr(asking, "TASKS_PER_WORKER", workers)
         code, _, err = call(*RANK, "--out", f"board{workers}", "--jobs", "1")
         assert code == 4
         found.append(err)

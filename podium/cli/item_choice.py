@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from podium.child import limits
-from podium.cli.asked import Options
+from podium.cli.score_options import Options
 from podium.contest import reading, way
 from podium.metric.contract import Metric, Progress
 from podium.scoring import evaluating

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from podium.cli import arguments
-from podium.cli.asked import Options
+from podium.cli.score_options import Options
 from podium.words.errors import AccountWarning, UsageError
 
 
 def run(options: Options) -> None:
     """Score, explain, and write what was asked for."""
     _check(options)
-    from podium.cli import chosen, console
+    from podium.cli import console, item_choice
     from podium.metric import hosted
     from podium.tables.files import is_table_name
     from podium.tables.formats import check_table_name
@@ -39,7 +39,7 @@ def run(options: Options) -> None:
     with progress.shown("scoring") as show, warnings.catch_warnings():
         if not options.bare:  # which is told with the scores
             warnings.simplefilter("ignore", AccountWarning)
-        done = chosen.score_all(metric, given, options, warn, show)
+        done = item_choice.score_all(metric, given, options, warn, show)
     everything = [done.evaluation, *done.others.values()]
     if options.bare:
         mistakes = [told for each in everything for _, told in each.explanation.mistakes]
@@ -196,9 +196,9 @@ def print_report(done: Any, intervals: Any, comparisons: dict[str, Any], options
 
 def of_folds(evaluation: Any, path: Path) -> tuple[str, Any]:
     """The mean and the spread of the scores of folds, and their table."""
-    from podium.cli import chosen
+    from podium.cli import item_choice
 
-    table = chosen.by_fold(evaluation, path)
+    table = item_choice.by_fold(evaluation, path)
     mean, spread = table["score"].mean(), table["score"].std(ddof=1)
     return f"{len(table)} folds: mean {mean:.6f}, standard deviation {spread:.6f}", table
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from podium.contest import way
 from podium.hosting import balance
-from podium.hosting.determined import Coded
+from podium.hosting.evidence import Coded
 from podium.hosting.folders import (
     LEARNED,
     PERFECT,

@@ -187,10 +187,10 @@ def tells(rate: float, chance: float, number: int, least: float = LEAST_EVIDENCE
     if chance >= 1 or (rate - chance) / (1 - chance) < CLEARLY:
         return False
     # Chernoff's bound: the logarithm of the odds against this rate.
-    evidence = number * rate * math.log(rate / max(chance, 1e-12))
+    surprise = number * rate * math.log(rate / max(chance, 1e-12))
     if rate < 1:
-        evidence += number * (1 - rate) * math.log((1 - rate) / (1 - chance))
-    return evidence >= least
+        surprise += number * (1 - rate) * math.log((1 - rate) / (1 - chance))
+    return surprise >= least
 
 
 def natural(item: str) -> list[tuple[int, str]]:

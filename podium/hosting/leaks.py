@@ -5,7 +5,7 @@ before they are sent, because anybody may have added a file or a column in the m
 
 Every file is unpacked and decoded.  It is a table or a text.  In a table, the cells of a row stand beside its
 id, and in a text the words around an id do; the names and sizes of files are a text, too.  What stands beside
-the ids makes columns, and so does how often a file lists them.  `determined` says whether a column tells an
+the ids makes columns, and so does how often a file lists them.  `evidence` says whether a column tells an
 answer of the solution.
 """
 
@@ -23,8 +23,8 @@ import pandas as pd
 
 from podium.contest import recorded
 from podium.contest.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
-from podium.hosting import determined
-from podium.hosting.determined import LEAST_ROWS, MOST_ROWS, Coded, Evidence, Secrets, natural
+from podium.hosting import evidence
+from podium.hosting.evidence import LEAST_ROWS, MOST_ROWS, Coded, Evidence, Secrets, natural
 from podium.hosting.folders import LEARNED, PERFECT, PUBLIC, SOLUTION, public_files
 from podium.hosting.phrases import Ids, Phrases, words_of, written
 from podium.hosting.unpacking import decoded, is_plain, tables_of, unpacked
@@ -155,7 +155,7 @@ def _search(
                 unreadable.append(name)
     for (name, _, kind), times in known.listed.items():
         first = known.ids[kind].rows[known.ids[kind].starts]
-        found = determined.told_by_number(times, first, known.answers)
+        found = evidence.told_by_number(times, first, known.answers)
         _demand_nothing(
             found, name, "which ids it lists, and how often", Coded.of(times.astype(str)), first, known
         )
@@ -269,7 +269,7 @@ def _check_ids(known: Known) -> None:
         parts = [re.findall(r"[0-9]+|[^\W\d_]+", item) for item in ids.texts]
         for number, part in enumerate(zip(*parts), 1) if len({*map(len, parts)}) == 1 else ():
             rows, cells = ids.rows[ids.starts], Coded.of(part)
-            found = determined.told(cells, rows, known.answers, has_order=False)
+            found = evidence.told(cells, rows, known.answers, has_order=False)
             _demand_nothing(found, SOLUTION, f"part {number} of the ids in {ids.name}", cells, rows, known)
 
 
@@ -363,15 +363,15 @@ def _compare(
         known.listed[name, named, kind] = known.listed.get((name, named, kind), 0) + times
     # What the order of the ids tells, as in a series, is no news.
     by_name = rows[np.argsort(ids.by_name[numbers], kind="stable")]
-    if (np.diff(rows) < 0).any() and determined.told_by_order(by_name, known.answers) is None:
-        found = determined.told_by_order(rows, known.answers)
+    if (np.diff(rows) < 0).any() and evidence.told_by_order(by_name, known.answers) is None:
+        found = evidence.told_by_order(rows, known.answers)
         _demand_nothing(found, name, "the order of its rows", Coded(numbers, ids.texts), rows, known)
 
 
 def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: str) -> None:
     """Compare columns that have a cell for each of some rows of the solution with their answers."""
     for column, cells in columns.items():
-        found = determined.told(cells, rows, known.answers, column)
+        found = evidence.told(cells, rows, known.answers, column)
         _demand_nothing(found, name, where.format(column), cells, rows, known)
     if columns:  # With one-hot columns, the values are the names of the columns whose cells are 1.
         is_on = np.array(
@@ -379,7 +379,7 @@ def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: 
         )
         kinds, codes = np.unique(is_on.T, axis=0, return_inverse=True)
         on = Coded(codes.ravel(), [" ; ".join(itertools.compress(columns, kind)) for kind in kinds])
-        found = determined.told(on, rows, known.answers)
+        found = evidence.told(on, rows, known.answers)
         _demand_nothing(found, name, "the names of the columns with 1", on, rows, known)
 
 

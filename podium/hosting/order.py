@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from podium.contest import way
-from podium.hosting.determined import Secrets, natural, told_by_order
+from podium.hosting.evidence import Secrets, natural, told_by_order
 from podium.scoring import evaluating
 from podium.tables import ids
 from podium.words.arrays import Ints

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from podium.hosting.determined import Coded, natural
+from podium.hosting.evidence import Coded, natural
 from podium.words.arrays import Ints
 
 LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is known by its first words

@@ -20,8 +20,8 @@ from podium.contest import reading
 from podium.metric.contract import Prepared
 from podium.ranking import (
     choice,
-    decisions,
     examining,
+    jury,
     leaving_out,
     robustness,
     similarity,
@@ -31,8 +31,8 @@ from podium.ranking import (
 )
 from podium.ranking.asking import Desk
 from podium.ranking.cautions import better_groups_that_lower, cautions
-from podium.ranking.decisions import Prizes
 from podium.ranking.final import FinalBoard
+from podium.ranking.jury import Prizes
 from podium.ranking.passes import Scored
 from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Options, Rules
@@ -52,7 +52,7 @@ class Inputs(NamedTuple):
 
     submissions: list[Submission]
     failed: pd.DataFrame = NOTHING_FAILED  # the models that failed
-    teams: pd.DataFrame = decisions.NOTHING_DECIDED  # what a jury decided about teams
+    teams: pd.DataFrame = jury.NOTHING_DECIDED  # what a jury decided about teams
     runtimes: pd.DataFrame | None = None
     selection: pd.DataFrame | None = None
     site_board: SiteBoard | None = None  # the board that the competition's site shows
@@ -67,7 +67,7 @@ def board_of(
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
     solution = desk.solution
     everybody, rule, told = _everybody(inputs, options, solution, scored)
-    files = decisions.competing(everybody, inputs.teams)
+    files = jury.competing(everybody, inputs.teams)
     leaderboard, decided, prizes = _ranked(options, inputs, solution, files)
     baselines, of_jury = _of_jury(options, inputs, solution, everybody, leaderboard)
     site_table, of_site = _of_site(inputs, solution, leaderboard, baselines)
@@ -109,7 +109,7 @@ def examined_again(
 ) -> tuple[pd.DataFrame, Examined, Prizes]:
     """Rank and examine the files that count, without what a page says beside it."""
     everybody, _, _ = _everybody(inputs, options, desk.solution, scored)
-    files = decisions.competing(everybody, inputs.teams)
+    files = jury.competing(everybody, inputs.teams)
     leaderboard, _, prizes = _ranked(options, inputs, desk.solution, files)
     sent, chosen = _that_count(files, leaderboard["team"], inputs.submissions, scored)
     return leaderboard, _examined(options, desk, sent, chosen, [], prizes), prizes
@@ -134,7 +134,7 @@ def _everybody(
 ) -> tuple[pd.DataFrame, str, list[str]]:
     """Choose the file of each team that counts, also of those that do not compete; with the rule in words."""
     runtimes = inputs.runtimes
-    files, told = decisions.late(choice.table_of_files(inputs.submissions, scored), runtimes, rules.deadline)
+    files, told = jury.late(choice.table_of_files(inputs.submissions, scored), runtimes, rules.deadline)
     chosen, rule = choice.choose(files, inputs.selection, runtimes, rules, solution)
     _check_that_any_is_chosen(chosen)
     return chosen, rule, told
@@ -159,8 +159,8 @@ def _ranked(
         raise HostError(f"--teams {options.teams}: expected a team that competes, found none with a score")
     decides = choice.column_of(solution.deciding)
     leaderboard, decided = reward(files, inputs.runtimes, options, solution.higher_is_better, decides)
-    prizes = decisions.prizes_of(leaderboard, inputs.teams, options.prizes)
-    return decisions.with_notes(decisions.with_prizes(leaderboard, prizes), inputs.teams), decided, prizes
+    prizes = jury.prizes_of(leaderboard, inputs.teams, options.prizes)
+    return jury.with_notes(jury.with_prizes(leaderboard, prizes), inputs.teams), decided, prizes
 
 
 def _of_jury(
@@ -174,16 +174,16 @@ def _of_jury(
     if teams.empty:
         return pd.DataFrame(), {}
     how = solution.higher_is_better, choice.column_of(solution.deciding)
-    baselines = everybody[everybody["chosen"] & everybody["team"].isin(decisions.baselines_in(teams))]
+    baselines = everybody[everybody["chosen"] & everybody["team"].isin(jury.baselines_in(teams))]
     if len(baselines):
         by_score, _ = reward(baselines, inputs.runtimes, replace(rules, boost=False), *how)
-        baselines = decisions.with_notes(by_score.assign(note=""), teams)
+        baselines = jury.with_notes(by_score.assign(note=""), teams)
     facts = {"decisions": teams.to_dict("records")}
     try:
         without, _ = reward(everybody, inputs.runtimes, rules, *how)
     except HostError:  # such as a baseline with a negative score, which cannot be boosted
         return baselines, facts
-    return baselines, facts | {"changes": decisions.changes(without, leaderboard, rules.prizes)}
+    return baselines, facts | {"changes": jury.changes(without, leaderboard, rules.prizes)}
 
 
 def _of_site(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from podium.ranking.decisions import Prizes
+from podium.ranking.jury import Prizes
 from podium.ranking.rewards import BY_NAME, what_decided
 from podium.ranking.similarity import entry_names
 from podium.statistics import Doubt, Reason

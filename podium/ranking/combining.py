@@ -18,9 +18,9 @@ import pandas as pd
 
 from podium import statistics
 from podium.ranking import comparing, exports, output, page, redrawing, run_json
-from podium.ranking.decisions import Prizes, with_prizes
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, versions
+from podium.ranking.jury import Prizes, with_prizes
 from podium.ranking.leaving_out import BOARD_FILE, board_in
 from podium.ranking.output import PAGE
 from podium.ranking.redrawing import Redrawn

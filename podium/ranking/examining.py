@@ -10,7 +10,7 @@ import pandas as pd
 from podium.metric.contract import Prepared
 from podium.ranking import half_samples, robustness, uncertainty
 from podium.ranking.asking import Desk
-from podium.ranking.decisions import Prizes
+from podium.ranking.jury import Prizes
 from podium.ranking.passes import Scored
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Examined, How

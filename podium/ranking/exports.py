@@ -8,7 +8,7 @@ import re
 
 import pandas as pd
 
-from podium.ranking.decisions import BASELINE
+from podium.ranking.jury import BASELINE
 from podium.tables.files import Location, read_bytes
 from podium.tables.formats import parse_texts
 from podium.words.errors import HostError

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from podium.ranking import decisions, picture, sentences
-from podium.ranking.decisions import Prizes
+from podium.ranking import jury, picture, sentences
+from podium.ranking.jury import Prizes
 from podium.ranking.picture import Picture
 from podium.ranking.rules import ALL_TEAMS, TEAM_PAGE, Options
 from podium.ranking.uncertainty import Certainty
@@ -101,7 +101,7 @@ class FinalBoard:
     @property
     def published(self) -> pd.DataFrame:
         """The board with the baselines where their plain score would stand, as it is published."""
-        return decisions.with_baselines(self.leaderboard, self.baselines, self.facts["higher_is_better"])
+        return jury.with_baselines(self.leaderboard, self.baselines, self.facts["higher_is_better"])
 
     @property
     def certainty(self) -> pd.DataFrame | None:

@@ -17,8 +17,8 @@ from podium.child.workers import TASKS_PER_WORKER
 from podium.contest import way
 from podium.ranking import store
 from podium.ranking.asking import Desk
-from podium.ranking.decisions import Prizes
 from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256
+from podium.ranking.jury import Prizes
 from podium.ranking.robustness import check_unchanged
 from podium.ranking.submissions import Submission
 from podium.ranking.uncertainty import Detail, Examined, How

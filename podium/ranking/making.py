@@ -17,7 +17,7 @@ from podium.judge import trials
 from podium.metric import hosted, own
 from podium.metric.contract import Metric
 from podium.metric.shapes import demand
-from podium.ranking import decisions, leaving_out, output, page, passes, run_json, site, speed
+from podium.ranking import jury, leaving_out, output, page, passes, run_json, site, speed
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs, board_of
 from podium.ranking.doubted import with_doubts
@@ -201,14 +201,14 @@ def inputs_of(options: Options, files: list[Submission]) -> Inputs:
     if options.failed is not None:
         inputs = inputs._replace(failed=read_failed(options.failed, files))
     if options.teams is not None:
-        inputs = inputs._replace(teams=decisions.read(options.teams, files, inputs.failed))
+        inputs = inputs._replace(teams=jury.read(options.teams, files, inputs.failed))
     if options.site_board is not None:
         inputs = inputs._replace(site_board=site.read(options.site_board))
     if options.left_out is not None:
         inputs = inputs._replace(left_out=leaving_out.read(options.left_out))
     if options.before is not None:
         inputs = inputs._replace(earlier=leaving_out.read_earlier(options.before))
-    accounts = decisions.accounts_of(inputs.teams)
+    accounts = jury.accounts_of(inputs.teams)
     return _of_accounts(inputs, accounts) if accounts else inputs
 
 
@@ -216,10 +216,10 @@ def _of_accounts(inputs: Inputs, accounts: Mapping[str, str]) -> Inputs:
     """Give what accounts have to the teams to which they belong."""
     files, board = inputs.submissions, inputs.site_board
     return inputs._replace(
-        submissions=decisions.files_of_one(files, accounts),
+        submissions=jury.files_of_one(files, accounts),
         failed=inputs.failed.assign(team=[accounts.get(team, team) for team in inputs.failed["team"]]),
-        runtimes=decisions.table_of_one(inputs.runtimes, files, accounts),
-        selection=decisions.table_of_one(inputs.selection, files, accounts),
+        runtimes=jury.table_of_one(inputs.runtimes, files, accounts),
+        selection=jury.table_of_one(inputs.selection, files, accounts),
         site_board=board and board._replace(teams=[accounts.get(team, team) for team in board.teams]),
     )
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from podium.ranking import decisions, drawing, estimate, sentences, similarity
+from podium.ranking import drawing, estimate, jury, sentences, similarity
 from podium.ranking.final import FinalBoard
 from podium.ranking.rewards import what_decided
 from podium.ranking.rules import Rules
@@ -168,7 +168,7 @@ def _rows(final: FinalBoard, board: pd.DataFrame) -> list[dict[str, Any]]:
     chance_of = {each["rank"]: each for each in drawing.records(final.certainty)}
     rows = drawing.records(board)
     for row in rows:
-        row |= {name: None for name in decisions.RANKS if name in row and pd.isna(row[name])}
+        row |= {name: None for name in jury.RANKS if name in row and pd.isna(row[name])}
         rank = row["rank"]
         row["tied"] = bool(decided) and rank is not None and any(decided[max(0, rank - 2) : rank])
         row["chance"] = chance_of.get(rank)

@@ -60,7 +60,7 @@ def reward(
     if "public_score" in ranked and decides == choice.column_of(choice.PRIVATE):
         public = ranked["public_score"].rank(method="min", ascending=not higher_is_better)
         ranked["public_rank"] = public.astype("Int64")
-    decided = decisions(ranked, rules, boosted)
+    decided = decided_between(ranked, rules, boosted)
     both = zip(ranked["note"], notes(ranked["team"].tolist(), decided))
     ranked["note"] = ["; ".join(filter(None, each)) for each in both]
     others = [name for name in ranked if name not in FIRST_COLUMNS]
@@ -84,7 +84,7 @@ def _check(board: pd.DataFrame, higher_is_better: bool) -> None:
 # ---- Equal scores -----------------------------------------------------------------------------------------
 
 
-def decisions(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list[str]:
+def decided_between(leaderboard: pd.DataFrame, rules: Rules, is_boosted: bool) -> list[str]:
     """Find out what decided between each team and the next one."""
     boosted = leaderboard["boosted_score"].to_numpy(dtype=np.float64)
     if not (boosted[1:] == boosted[:-1]).any():

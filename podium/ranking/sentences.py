@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from podium.ranking import leaving_out, site
-from podium.ranking.decisions import Prizes
+from podium.ranking.jury import Prizes
 from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
 from podium.ranking.uncertainty import Certainty

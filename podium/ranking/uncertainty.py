@@ -19,7 +19,7 @@ from podium import statistics
 from podium.metric import hosted
 from podium.metric.contract import Measured, Prepared
 from podium.ranking import robustness, similarity, speed, store
-from podium.ranking.decisions import Prizes
+from podium.ranking.jury import Prizes
 from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
 from podium.scoring.evaluating import Solution

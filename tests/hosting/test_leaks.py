@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from podium.contest import recorded
 from podium.contest.recorded import RECORD
-from podium.hosting import determined, folders, leaks, making, splitting, unpacking
+from podium.hosting import evidence, folders, leaks, making, splitting, unpacking
 from podium.hosting.unpacking import tables_of
 from podium.metric import hosted
 from podium.words.errors import HostError
@@ -841,8 +841,8 @@ def test_one_of_many_answers_is_found_and_honest_columns_beside_many_are_not(tmp
 
 def test_each_different_cell_is_read_once(tmp_path, monkeypatch):
     """So a sample of many rows costs little, however many answers it has."""
-    read, number_of = list[str](), determined.number_of
-    monkeypatch.setattr(determined, "number_of", lambda cell: read.append(cell) or number_of(cell))
+    read, number_of = list[str](), evidence.number_of
+    monkeypatch.setattr(evidence, "number_of", lambda cell: read.append(cell) or number_of(cell))
     ids = [f"r{number}" for number in range(500)]
     answers = pd.DataFrame({f"a{n}": [DRAW.choice(["7.1", "7.2"]) for _ in ids] for n in range(9)})
     folder = competition(tmp_path, pd.DataFrame({"id": ids, "label": "x", "Usage": "Public"}).join(answers))

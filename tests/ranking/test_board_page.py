@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import boost
-from podium.ranking import decisions, drawing, page, rewards, sentences
+from podium.ranking import drawing, jury, page, rewards, sentences
 from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.final import FinalBoard
 from podium.ranking.rules import Options, Rules
@@ -59,8 +59,8 @@ def run_of(
     similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
     options = Options(out="final", **dataclasses.asdict(rules))
     submissions = submissions.assign(rejected=None)
-    prizes = decisions.prizes_of(leaderboard, decisions.NOTHING_DECIDED, rules.prizes)
-    leaderboard = decisions.with_prizes(leaderboard, prizes)
+    prizes = jury.prizes_of(leaderboard, jury.NOTHING_DECIDED, rules.prizes)
+    leaderboard = jury.with_prizes(leaderboard, prizes)
     out = Path("final")
     return FinalBoard(options, out, leaderboard, submissions, rejected, failed, similar, facts, prizes, **more)
 
@@ -429,7 +429,7 @@ def test_what_to_look_at_before_a_prize_is_given():
     files = pd.DataFrame({"team": ["T1", "T2", "T3", "T4"], "fingerprint": list("abac"), "chosen": True})
     files = files.assign(failed=[None, None, None, "ValueError"])
     doubt = Doubt(Reason.SMALL_GROUPS, 3, 0.5)
-    prizes, doubts = decisions.Prizes(2, (0, 1, 2, 3)), [None, doubt, None, doubt]
+    prizes, doubts = jury.Prizes(2, (0, 1, 2, 3)), [None, doubt, None, doubt]
     assert cautions(board_of(4), files, prizes, (0, 1, 0, 2), doubts, ["", rewards.BY_NAME, ""]) == [
         "place 2 was decided by the order of the names: T2 and T3 have the same score",
         "place 1: T1 and T3 sent the same file",

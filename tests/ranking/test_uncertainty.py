@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import boost
 from podium import statistics
 from podium.ranking import sentences, speed, uncertainty
-from podium.ranking.decisions import NOTHING_DECIDED, prizes_of
+from podium.ranking.jury import NOTHING_DECIDED, prizes_of
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import Reaction, Units

@@ -15,6 +15,7 @@ from podium.markups import labels
 from podium.markups.explanation import (
     AMONG,
     Criteria,
+    PreparedMarkups,
     about_experts,
     markups_of,
     mean,
@@ -38,7 +39,7 @@ class Agreement(contract.Agreement):
     them marked something: where nobody did, the formulas give full agreement, which says nothing.
     """
 
-    def __init__(self, prepared: Any, solution: pd.DataFrame, criteria: Criteria) -> None:
+    def __init__(self, prepared: PreparedMarkups, solution: pd.DataFrame, criteria: Criteria) -> None:
         self.prepared, self._criteria, self.measure_names = prepared, criteria, criteria.names
         self.labels = prepared.labels
         self.markups = markups_of(prepared, solution)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from podium import statistics
 from podium.markups.files import ALGORITHM, leave_out, name_in
 from podium.markups.mistakes import Span, of_spans
 from podium.metric import contract
-from podium.metric.contract import ScoredSubmission
+from podium.metric.contract import Prepared, ScoredSubmission
 from podium.scoring import evaluating
 from podium.scoring.explain import ratio
 from podium.tables import ids
@@ -28,6 +28,13 @@ from podium.words.wording import counted, listed
 
 NAMES_SHOWN = 10
 AMONG, WITH = "experts with each other", "algorithm with experts"
+
+
+class PreparedMarkups(Prepared, Protocol):
+    """What the prepared solution of either markup metric has beside what every one has, for each document."""
+
+    experts: list[list[Any]]  # the markups of its experts, in the class of the metric file
+    among: list[Floats]  # the criteria of every two of them, (pairs, criteria)
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,9 @@ def name_of(number: int) -> str:
     return f"expert {number}" if number else ALGORITHM
 
 
-def comparisons(prepared: Any, algorithm: Sequence[Any]) -> Iterator[tuple[str, int, int, Any, Any]]:
+def comparisons(
+    prepared: PreparedMarkups, algorithm: Sequence[Any]
+) -> Iterator[tuple[str, int, int, Any, Any]]:
     """Go through every two markups of each document."""
     for item, experts, markup in zip(prepared.items, prepared.experts, algorithm):
         numbered = [(0, markup), *((expert.number, expert) for expert in experts)]
@@ -104,13 +113,15 @@ def notice(told: str, documents: Sequence[str], concerned: Bools) -> list[str]:
     return [f"{told}: {listed(names, NAMES_SHOWN)} ({counted(len(names), 'document')})"] if names else []
 
 
-def markups_of(prepared: Any, solution: pd.DataFrame) -> list[list[dict[str, Any]]]:
+def markups_of(prepared: PreparedMarkups, solution: pd.DataFrame) -> list[list[dict[str, Any]]]:
     """The experts' markups of each document, as the solution has them."""
     cells = dict(zip(prepared.item_of_row.tolist(), solution["markups"].to_numpy(dtype=object)))
     return [json.loads(cells[document]) for document in range(len(prepared.items))]
 
 
-def names_of_experts(prepared: Any, markups: Sequence[Sequence[Mapping[str, Any]]]) -> list[list[str]]:
+def names_of_experts(
+    prepared: PreparedMarkups, markups: Sequence[Sequence[Mapping[str, Any]]]
+) -> list[list[str]]:
     """The names of each document's experts, whose `markups_of` are given.
 
     An expert whom a document does not name, or names like another one before, has a number in this document
@@ -180,7 +191,7 @@ def lonely_criteria(items: Sequence[str], markups: Sequence[Sequence[Mapping[str
     return [f"{what}: {listed(told, NAMES_SHOWN)} ({len(told):,})"] if told else []
 
 
-def unnamed(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
+def unnamed(prepared: PreparedMarkups, names: Sequence[Sequence[str]]) -> list[str]:
     """Name the documents in which some experts have no name of their own, if other experts have one."""
     lacking = [
         [own == name_of(expert.number) for own, expert in zip(of_document, experts)]
@@ -192,7 +203,7 @@ def unnamed(prepared: Any, names: Sequence[Sequence[str]]) -> list[str]:
     return notice(told, prepared.items, np.array([any(of_document) for of_document in lacking]))
 
 
-def _silent(prepared: Any, names: Sequence[Sequence[str]]) -> list[tuple[str, int, int, bool]]:
+def _silent(prepared: PreparedMarkups, names: Sequence[Sequence[str]]) -> list[tuple[str, int, int, bool]]:
     """The experts who marked nothing in some documents that others marked.
 
     Each has the number of these documents, the number of all that others marked, and whether there is no mark
@@ -210,7 +221,7 @@ def _silent(prepared: Any, names: Sequence[Sequence[str]]) -> list[tuple[str, in
 
 
 def about_experts(
-    prepared: Any,
+    prepared: PreparedMarkups,
     names: Sequence[Sequence[str]],
     markups: Sequence[Sequence[Mapping[str, Any]]],
     without: Callable[[str], str],

@@ -243,7 +243,7 @@ def _label(label: Any) -> tuple[str, str]:
 # ---- Demands -----------------------------------------------------------------------------------------------
 
 
-def _demands_on_class(prepared: Any) -> Iterator[Demand]:
+def _demands_on_class(prepared: object) -> Iterator[Demand]:
     for name in ("items", "item_of_row", "statistics", "measures"):
         found = f"{type(prepared).__name__} without it"
         yield hasattr(prepared, name), f"an object with {name}", found

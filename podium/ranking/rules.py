@@ -82,7 +82,7 @@ class Places:
 class Rules:
     """The options that decide about ranks."""
 
-    choose: Annotated[str, CHOICE] = ""  # "" is public:2 if there are Public scores, and private otherwise
+    choose: Annotated[str, CHOICE] = ""  # "" is for `choice.choose` to decide
     boost: bool = True
     max_boost: float = 0.05  # the parameters of ``boost.py``, like the next two
     eligibility_ratio: float = 1.05
@@ -161,7 +161,8 @@ class Options(Heading, Rules, Places):
     choose : RULE
         Which file of a team counts. With "public:N", it is of the N best files by Public score the one with the
         best Private score; with "private", the best of all; with "last", the one submitted last. The default is
-        "public:2" if there are Public scores, and "private" otherwise.
+        "public:2" if there are Public scores beside those that decide, and "private" otherwise. What a team
+        has selected counts before any rule.
     select : CSV
         A CSV with the columns team and submission. Of the teams in it, only the named files count.
     deadline : TIME

@@ -27,20 +27,20 @@ def board(**columns) -> pd.DataFrame:
 )
 def test_what_decided(columns, decided):
     leaderboard = board(team=["a", "b", "c"][: len(decided) + 1], **columns)
-    assert rewards.decisions(leaderboard, Rules(), True) == decided
+    assert rewards.decided_between(leaderboard, Rules(), True) == decided
 
 
 def test_scores_that_differ_by_less_than_a_float_shows_are_no_tie():
     leaderboard = board(team=["a", "b"], score=["0.5", "0.50000000000000000001"])
     assert leaderboard["boosted_score"].nunique() == 1
     exactly = leaderboard.assign(score=["0.50000000000000000001", "0.5"], runtime=None)
-    assert rewards.decisions(exactly, Rules(), False) == [""]
+    assert rewards.decided_between(exactly, Rules(), False) == [""]
 
 
 def test_without_rewards_runtimes_decide_nothing():
     leaderboard = board(team=["a", "b"], score=[0.5, 0.5]).assign(runtime=[20.0, 10.0])
-    assert rewards.decisions(leaderboard, Rules(boost=False), False) == [rewards.BY_NAME]
-    assert rewards.decisions(leaderboard.head(1), Rules(), False) == []
+    assert rewards.decided_between(leaderboard, Rules(boost=False), False) == [rewards.BY_NAME]
+    assert rewards.decided_between(leaderboard.head(1), Rules(), False) == []
 
 
 def test_both_teams_are_told():

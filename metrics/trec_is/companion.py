@@ -621,7 +621,8 @@ class Explanation(contract.Explanation):
         of_event = used.assign(rank=self.run["rank"].to_numpy()[used["row"]]).groupby("event")
         rank, score = (of_event[name].rank() for name in ("rank", "score"))
         told = "the tweets with the highest priorities have the last ranks, but rank 1 is visited first"
-        return told, rank.corr(score) > REVERSED
+        with np.errstate(invalid="ignore"):  # of equal values, which have no correlation
+            return told, rank.corr(score) > REVERSED
 
     def _shifted_types(self, used: pd.DataFrame) -> tuple[str, bool]:
         """Whether the types would be right far more often one place further in their list."""

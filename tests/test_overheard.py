@@ -59,6 +59,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize(
     "command",
@@ -103,6 +104,7 @@ SAID = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a command has no child here")
 @pytest.mark.parametrize(
     "command",
@@ -124,6 +126,7 @@ def test_what_goes_straight_to_the_descriptors_is_told_like_prints(place: Path, 
     assert len(told) == len(set(told))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a command has no child here")
 def test_what_a_metric_wrote_before_it_crashed_is_told(place: Path) -> None:
     source = METRIC.replace(

@@ -366,6 +366,7 @@ def test_quotes_tell_how_characters_are_counted(quoted, expected, way):
     assert [warning.rpartition(": ")[0] for warning in files.warnings] == [corpus.COUNTED]
 
 
+@pytest.mark.slow
 def test_a_corpus_that_contradicts_its_quotes_is_refused(quoted):
     message = r"^discourse_text: expected the words of each segment, found others in \d+ of \d+ segments"
     with pytest.raises(HostError, match=message):
@@ -494,6 +495,7 @@ OWN = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_columns_of_other_names(capsys, in_process, tmp_path, by_offsets):
     """The message about them shows the line to type."""
     ours = {new: old for old, new in OWN.items() if old != "doc"} | {"essay_id_comp": "doc"}
@@ -688,6 +690,7 @@ def test_empty_texts_are_told(whole):
     assert not [warning for warning in make(frame).warnings if "is empty" in warning]
 
 
+@pytest.mark.slow
 def test_nobody_can_draw_again_without_the_seed(monkeypatch, capsys, in_process, tmp_path, by_words):
     """A participant knows all ids and tries small seeds; the one that fits would tell the Private part."""
     assert max(secret_seed() for _ in range(20)) > 2**56

@@ -15,6 +15,8 @@ from podium.ranking import combining
 from podium.ranking.combining import Choices
 from podium.words.errors import HostError, UsageError
 
+pytestmark = pytest.mark.slow
+
 METRIC = """
 import numpy as np
 import pandas as pd

@@ -88,6 +88,7 @@ def test_items_with_wrong_labels_stand_first_beside_the_board(competition):
     assert podium.verify(folder, jobs=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["metric", "complete"])
 def test_items_are_left_out_of_every_submission_with_a_record(competition, tmp_path, metric):
     table = left_out(tmp_path / "left_out.csv", range(WRONG))
@@ -117,6 +118,7 @@ def test_items_are_left_out_of_every_submission_with_a_record(competition, tmp_p
     assert "left_out" in differences[0]
 
 
+@pytest.mark.slow
 def test_ranked_again_a_board_leaves_out_what_it_left_out(competition, tmp_path):
     table = left_out(tmp_path / "left_out.csv", [0, 1])
     first = ranked(competition, tmp_path / "out", left_out=table)
@@ -137,6 +139,7 @@ def test_items_that_there_are_none_of_stop_the_command(competition, tmp_path):
     assert not (tmp_path / "out" / "run.json").exists()
 
 
+@pytest.mark.slow
 def test_a_board_below_a_constant_answer_is_doubted(competition, tmp_path):
     board = ranked(competition, tmp_path / "out", "inverted")
     (told,) = [each for each in board.warnings if "constant answer" in each]

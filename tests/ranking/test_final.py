@@ -92,6 +92,7 @@ def test_what_verify_cannot_do_is_said(run_copy, call):
 # --- again --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_again_gives_the_board_that_the_submissions_would_give(run_copy, call):
     options = ["--set", "temperature=50", "--max-boost", "0.02", "--resamples", "40"]
     shutil.move(run_copy / "teams", run_copy / "away")

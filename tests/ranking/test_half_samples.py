@@ -83,6 +83,7 @@ def test_other_runs_give_the_same_bits(files, monkeypatch):
     assert drawn
 
 
+@pytest.mark.slow
 def test_the_number_of_draws_is_fixed_before_the_first_one(files, monkeypatch):
     monkeypatch.setattr(halves, "number_of_draws", lambda seconds, processes: 51)
     rank(files, resamples=None)
@@ -93,6 +94,7 @@ def test_the_number_of_draws_is_fixed_before_the_first_one(files, monkeypatch):
     assert podium.verify(files / "final", jobs=1)
 
 
+@pytest.mark.slow
 def test_a_slow_metric_gets_a_board_without_statements_and_the_option_that_draws(files, monkeypatch):
     monkeypatch.setattr(halves, "seconds_of_one", lambda asked, submission: 30.0)
     with pytest.warns(UserWarning, match="about 400 minutes, so nothing .*: --resamples 200 draws them"):
@@ -113,6 +115,7 @@ def test_another_file_of_a_team_cannot_be_drawn_without_reading_it(files):
     assert any("the draws of some files are not in the store" in sentence for sentence in again.summary)
 
 
+@pytest.mark.slow
 def test_rows_of_one_patient_are_drawn_together(files):
     board = rank(files, items="patient")
     assert "60 patients decide." in board.summary
@@ -122,6 +125,7 @@ def test_rows_of_one_patient_are_drawn_together(files):
         rank(files, "other", items="day")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*nothing is said about chance")
 @pytest.mark.parametrize("resamples", [0, 50])
 def test_a_board_without_prizes(files, resamples):
@@ -164,6 +168,7 @@ def prepare(solution: pd.DataFrame, row_id_column_name: str) -> object:
 """
 
 
+@pytest.mark.slow
 def test_rows_of_one_patient_are_drawn_together_by_a_metric_with_statistics(files):
     (files / "accuracy.py").write_text("import numpy as np\n" + ACCURACY + WITH_STATISTICS)
     alone, together = (rank(files, out, items=items) for out, items in (("a", ""), ("b", "patient")))

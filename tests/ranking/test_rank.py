@@ -220,6 +220,7 @@ def test_a_bad_file_never_stops_the_run(files, call):
 # --- resuming ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_what_changed_is_scored_again(files, call):
     call()
     first = board(files)
@@ -237,6 +238,7 @@ def test_only_what_changed_is_scored_again(files, call):
     assert "Bob" in board(files)["team"].tolist()
 
 
+@pytest.mark.slow
 def test_another_solution_parameter_metric_or_version_scores_all_again(files, call, monkeypatch):
     options = ["--resamples", "0"]
 

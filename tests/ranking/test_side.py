@@ -109,6 +109,7 @@ def test_a_folder_of_the_host_s_files(folder, call):
     assert f"--side {folder / 'judged'}: expected a file for every submission, found no Ada.csv" in err
 
 
+@pytest.mark.slow
 def test_from_the_store_and_verified(folder, rank, call):
     rank()
     arguments = ["--again", folder / "final", "--out", folder / "other", "--jobs", 1]

@@ -254,6 +254,7 @@ COMPANION = "from podium.metric.contract import Companion\nfrom . import helper\
 SPRUNG = "raise SystemExit('executed')"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "told"),
     [

@@ -71,6 +71,7 @@ def test_csv_has_all_digits(evaluations: Any, tmp_path: Path) -> None:
     assert table.iloc[:, 2].tolist() == [0, 1, 0]
 
 
+@pytest.mark.slow
 def test_lower_may_be_better(tmp_path: Path) -> None:
     (tmp_path / "mae.py").write_text(
         "import pandas as pd\n\n\ndef higher_is_better() -> bool:\n    return False\n\n\n"

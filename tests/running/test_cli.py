@@ -174,6 +174,7 @@ def test_wrong_usage(
     assert message.format(place=place) in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_function_does_what_the_command_does_and_returns_tables(place: Path) -> None:
     """In a plain script, without a guard for __main__."""
     write_model(place / "models" / "007", SUBMIT)
@@ -291,6 +292,7 @@ def test_names_that_look_alike_or_are_formulas(place: Path, capsys: pytest.Captu
     assert [row["team"] for row in table(place / "out" / "failed.csv")][:2] == ["'=1+1", "Bad"]
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_what_protects_less_is_said(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

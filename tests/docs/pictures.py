@@ -67,7 +67,7 @@ def rooms() -> Figure:
     uses = np.zeros((len(ROOMS), len(ROOMS)), dtype=int)
     for name in set(FILES) - ENTRANCES:
         room = name.split(".")[1]
-        for other in {each.split(".")[1] for each in imported(name, FILES[name])} - {room}:
+        for other in {each.split(".")[1] for each in imported(name)} - {room}:
             uses[number[room], number[other]] += 1
     picture, axes = figure(5.4, 5.0)
     rows, columns = np.nonzero(uses)

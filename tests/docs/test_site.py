@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -75,3 +76,15 @@ def test_the_search_of_every_page_finds_it_too(site: str, driver: Any) -> None:
     wait.until(lambda driver: driver.find_elements("css selector", ".message-found a"))
     field.send_keys(Keys.ENTER)
     wait.until(lambda driver: driver.current_url == f"{site}/reference/messages/#essays-have-no-prediction")
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_rooms_is_drawn_from_their_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("PIL")
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the examples add their folder
+    from tests.docs import pictures
+
+    (dots,) = pictures.rooms().axes[0].collections
+    columns, rows = dots.get_offsets().T
+    assert len(columns) > 50
+    assert (columns < rows).all()

@@ -10,6 +10,7 @@ import pandas as pd
 from podium.hosting.evidence import Coded, natural
 from podium.words.arrays import Ints
 
+LINES_AT_ONCE = 1_000  # whose words are in memory together
 LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is known by its first words
 
 # Words consist of letters, digits and minus signs, so that the ending of a file is a word of its own.
@@ -76,7 +77,9 @@ class Phrases:
 
     def may_be_in(self, lines: Sequence[str]) -> bool:
         """Whether a phrase begins with one of the words in some lines."""
-        return not self.lengths.keys().isdisjoint(_pieces_of(" ".join(lines)))  # 7 is among those of 7.0, too
+        firsts = self.lengths.keys()
+        some = (lines[at : at + LINES_AT_ONCE] for at in range(0, len(lines), LINES_AT_ONCE))
+        return any(not firsts.isdisjoint(_pieces_of(" ".join(each))) for each in some)  # 7 is in 7.0, too
 
 
 class Ids:

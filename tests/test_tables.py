@@ -224,3 +224,12 @@ def test_only_ids_that_are_not_found_are_looked_at_one_by_one(capsys, folder, mo
     code, _, told = run(capsys, "score", labels, sample, "--metric", folder / "series.py")
     assert (code, "id: '007' is taken for 7, because all ids are whole numbers" in told) == (0, True)
     assert set(looked_at) == {"007"}
+
+
+def test_ids_that_arrow_holds_in_pieces_are_the_same_ids():
+    """The columns of a table of a few megabytes are such."""
+    pieces = [pd.Series(names, dtype="string[pyarrow]") for names in (["a", "b"], ["c"])]
+    solution = pd.DataFrame({"id": pd.concat(pieces, ignore_index=True)})
+    for submission in (solution, solution.iloc[1:], solution.iloc[::-1], solution.iloc[:0]):
+        assert ids.as_in(solution, submission, ["id"]) is submission
+        assert ids.otherwise_written(submission, submission, ["id"]) == []

@@ -144,8 +144,9 @@ def as_in(solution: pd.DataFrame, submission: pd.DataFrame, columns: Iterable[st
     """
     for column in columns:
         if all(list(table.columns).count(column) == 1 for table in (solution, submission)):
-            ids = _as_in(solution[column], submission[column])
-            if ids is not submission[column]:
+            given = submission[column]
+            ids = _as_in(solution[column], given)
+            if ids is not given:
                 submission = submission.assign(**{column: ids})
     return submission
 
@@ -184,12 +185,10 @@ def _others(wanted: pd.Series, given: pd.Series) -> list[str]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        # pa.array gives some columns in chunks, which are not compared with a column in one piece.
-        of_text = [pa.array(each, pa.large_string()) for each in (wanted, given)]
-        ours, theirs = (pa.chunked_array([each]).combine_chunks() for each in of_text)
-        has_text = ours.type == theirs.type  # or a column is empty
-        is_same = has_text and ours[: len(theirs)].equals(theirs)
-        if is_same or (has_text and pc.all(pc.is_in(theirs, value_set=ours)).as_py()):
+        held = [pa.array(each, pa.large_string()) for each in (wanted, given)]
+        # Arrays are not compared with columns in chunks, as some are.
+        ours, theirs = (each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in held)
+        if ours[: len(theirs)].equals(theirs) or pc.all(pc.is_in(theirs, value_set=ours)).as_py():
             return []  # as in most submissions
     known = {*texts(wanted).unique()}
     return [text for text in texts(given).unique() if text not in known]

@@ -175,11 +175,11 @@ def make(
         *_about_writers(chosen, part[complete], writers, attributes),
         scores(solution, trials),
     ]
+    tested = set(essays.loc[np.isin(part, PARTS), ESSAY_ID])
     if cells is not None:
-        tested = set(essays.loc[np.isin(part, PARTS), ESSAY_ID])
         report += balance.report(cells, solution, tested, trials[0])
     text = "\n\n".join(report) + "\n"
-    return Files(public, private, text, warnings, solution, trials, names, parameters)
+    return Files(public, private, text, warnings, solution, trials, sorted(tested), parameters)
 
 
 class _Annotations(NamedTuple):

@@ -219,8 +219,7 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
     """Read the solution."""
     table = read_texts(solution, HostError).fillna("")
     row_id, *others = map(str, table)
-    items = set(items)
-    of_items = [name for name in others if len(table) and items.issuperset(table[name].unique())]
+    of_items = [name for name in others if _names_items(table[name], set(items))]
     ids = [Ids(name, table[name].tolist()) for name in (row_id, *of_items)]
     secret = [name for name in others if name not in {*of_items, *TEXT_COLUMNS, *public_columns}]
     # The rows of an item that podium numbers itself, as E1:0 and E1:1, have an order that all may know.
@@ -238,6 +237,12 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
     for name in table.columns.intersection(list(TEXT_COLUMNS)):
         _learn_texts(SOLUTION, name, Coded.of(table[name]), np.arange(len(table)), known)
     return known
+
+
+def _names_items(cells: pd.Series, items: Collection[str]) -> bool:
+    """Whether a column has the ids of most items, and nothing else; labels may be numbers that ids are, too."""
+    different = set(cells.unique())
+    return len(items) / 2 < len(different) and different.issubset(items)
 
 
 def _are_numbered(rows: Ids, items: Ids) -> bool:
@@ -494,7 +499,7 @@ def _check_other_ids(text: Text, known: Known) -> None:
         for ids in known.ids:
             for column, cells in columns.items():
                 is_id = cells.each(ids.number_of.__contains__, bool)
-                of_ids.append((column == ids.name and is_id.any(), is_id.sum(), is_id))
+                of_ids.append((column == ids.name, is_id.sum(), is_id))
         *_, is_id = max(of_ids, key=lambda each: each[:2])
         columns = {column: cells.taken(~is_id) for column, cells in columns.items()}
         _check_test_texts(text.name, columns, known)
@@ -521,17 +526,28 @@ def _check_twins(name: str, columns: Beside, known: Known) -> None:
         row_of = dict(zip(keys, rows.tolist()))
         twins = {row: row_of[key] for row, key in enumerate(cells) if key in row_of}
         number, where = len(set(twins.values())), f"with the same {listed(shared)}"
-        # Rows that are equal by chance, as those of all who gave the same answers, are no copies.
-        by_chance = NATURAL * (len(keys) - len(row_of)) * len(cells) / max(len(keys), 1)
-        if Path(name).name == LEARNED and number < len(row_of) / 2:
+        by_chance = _equal_by_chance(keys, cells)
+        # Where the file repeats its own rows, too, the data do, and none was taken from the test set.
+        is_drawn = number < len(row_of) / 2 or len(cells) - len(set(cells)) >= LEAST_SHARE * len(cells)
+        if Path(name).name == LEARNED and is_drawn:
             if len(shared) > 1 and number >= LEAST_SHARE * len(row_of) + by_chance:
                 what = f"rows of the test set stand in {name}, too, {where}"
-                _warn_of_twins(number, len(row_of), what, "COLUMN")
+                _warn_of_twins(sum(key in set(cells) for key in keys), len(keys), what, "COLUMN")
         elif number >= LEAST_ROWS + by_chance:
             at = np.array(list(twins), dtype=np.int64)
             others = {column: those.taken(at) for column, those in columns.items() if column not in shared}
             place = f"the column {{}}, of rows {where}"
             _check_columns(name, others, np.array(list(twins.values())), known, place)
+
+
+def _equal_by_chance(keys: Sequence[tuple[int, ...]], cells: Sequence[tuple[int, ...]]) -> float:
+    """How many rows of the test set may be equal to others without being copies, as those of all who gave the
+    same answers; none if one of several columns nearly tells rows apart, as measured numbers do."""
+    of_columns = [len(set(values)) for values in zip(*[*keys, *cells])]
+    different = len({*keys, *cells})
+    if len(of_columns) > 1 and max(of_columns) >= max(LEAST_ROWS, different / 2):
+        return 0.0
+    return NATURAL * (len(keys) - len(set(keys))) * len(cells) / max(len(keys), 1)
 
 
 def _warn_of_twins(number: int, of: int, what: str, column: str) -> None:

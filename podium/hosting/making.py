@@ -120,7 +120,7 @@ def make_files(
         [*solution.notices, *filter(None, doubts)],
         solution,
         [*trials, Trial("a submission with errors", errors)],
-        sorted(set(everything.items)),
+        sorted(set(tested.items)),
         arguments,
         [*dict.fromkeys([*known, *together])],
         draw.items,

@@ -764,6 +764,27 @@ def test_rows_of_the_test_set_in_train_are_counted_by_all_that_participants_see(
         assert told(twice(tmp_path / "files", 20, **numbers)) == ""
 
 
+def test_rows_that_the_data_repeat_are_counted_and_not_refused(tmp_path):
+    """Each of 30 measurements stands there several times, and a number of another column may be that of an id."""
+    draw = np.random.default_rng(4)
+    each = pd.DataFrame(
+        {"x": draw.normal(size=30), "y": draw.normal(size=30), "size": draw.integers(80, size=30)}
+    )
+    rows = each.loc[[*range(30)] * 8].reset_index(drop=True)
+    rows = rows.assign(label=draw.choice(["cat", "dog"], 30).tolist() * 8)
+    with pytest.warns(
+        UserWarning, match=r"^80 of 80 \(100%\) rows .* with the same x, y, size: .*--items COLUMN"
+    ):
+        assert told(split(tmp_path, rows, "label")) == ""
+
+
+def test_labels_that_are_numbers_as_ids_of_items_are_secret(tmp_path):
+    solution = SOLUTION.assign(essay=[str(n // 2) for n in range(80)], label=[CODES[label] for label in LABELS])
+    folder = competition(tmp_path, solution[["id", "essay", "label", "amount", "Usage"]])
+    put(folder, {"test.csv": csv_of(solution[["id", "label"]].rename(columns={"label": "kind"}))})
+    assert "public/test.csv reveals label" in told(folder, tuple(map(str, range(40))))
+
+
 @pytest.mark.parametrize("number", [1, 0])
 def test_few_equal_rows_and_prompts_of_many_texts_are_no_news(tmp_path, number):
     told(

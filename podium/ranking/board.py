@@ -21,6 +21,7 @@ from podium.metric.contract import Prepared
 from podium.ranking import (
     choice,
     examining,
+    half_samples,
     jury,
     leaving_out,
     robustness,
@@ -31,6 +32,7 @@ from podium.ranking import (
 )
 from podium.ranking.asking import Desk
 from podium.ranking.cautions import better_groups_that_lower, cautions
+from podium.ranking.examining import Examined, How
 from podium.ranking.final import FinalBoard
 from podium.ranking.jury import Prizes
 from podium.ranking.passes import Scored
@@ -38,7 +40,7 @@ from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Options, Rules
 from podium.ranking.site import SiteBoard
 from podium.ranking.submissions import NOTHING_FAILED, Submission
-from podium.ranking.uncertainty import Certainty, Examined, How
+from podium.ranking.uncertainty import Certainty
 from podium.scoring.evaluating import Solution
 from podium.statistics import group_slopes, sums
 from podium.statistics.population import names_of_groups, sizes_of_groups
@@ -209,7 +211,7 @@ def _examined(
     how = How(desk.solution.deciding, options.resamples, options.seed, options.items)
     if all(each.has_statistics for each in (*chosen, *of_aside)):
         return examining.by_statistics(desk, how, sent, chosen)
-    return examining.by_halves(desk, how, options.is_fixed, sent, chosen, prizes)
+    return half_samples.of_board(desk, how, options.is_fixed, sent, chosen, prizes)
 
 
 def _of_chance(
@@ -252,8 +254,8 @@ def _similar(
         return similarity.pairs(files)
     details, teams = examined.details[:most], leaderboard["team"].head(most).tolist()
     if examined.prepared is not None:  # else there is nothing to compare those aside by
-        undrawn = functools.partial(uncertainty.detail, How(desk.solution.deciding), None)
-        details = details + desk.ask(undrawn, [each.entry for each in of_aside[:most]], "comparing teams")
+        undrawn = functools.partial(examining.detail, How(desk.solution.deciding), None)
+        details = [*details, *desk.ask(undrawn, [each.entry for each in of_aside[:most]], "comparing teams")]
         teams += teams_aside.head(most).tolist()
     fingerprints = [each.fingerprint for each in details]
     return similarity.pairs(files, similarity.agreements(teams, fingerprints))
@@ -358,7 +360,7 @@ def _slopes(desk: Desk, winners: Sequence[Scored]) -> list[dict[str, float]]:
         return []
     items = desk.solution.items[part]
     entries = [entry for each in winners if (entry := desk.load(each.entry)) is not None]
-    return [_slopes_of(prepared[part], uncertainty.of_items(entry, items)) for entry in entries]
+    return [_slopes_of(prepared[part], examining.of_items(entry, items)) for entry in entries]
 
 
 def _slopes_of(prepared: Prepared, numbers: Floats) -> dict[str, float]:

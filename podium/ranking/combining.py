@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium import statistics
-from podium.ranking import comparing, exports, output, page, redrawing, run_json
+from podium.ranking import comparing, exports, output, page, redrawing, run_json, uncertainty
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.jury import Prizes, with_prizes
@@ -26,16 +25,9 @@ from podium.ranking.output import PAGE
 from podium.ranking.redrawing import Redrawn
 from podium.ranking.rewards import BY_INPUT, BY_NAME
 from podium.ranking.rules import CIRCUMSTANCES, RUN, Choices, Options, Rules
-from podium.ranking.uncertainty import Certainty, table_of_borders
+from podium.ranking.uncertainty import Certainty, Field
 from podium.statistics import Scores
-from podium.statistics.inference import (
-    UNBOUNDED,
-    difference_of_draws,
-    interval,
-    widening_jointly,
-    widening_of_borders,
-    widening_of_one,
-)
+from podium.statistics.inference import UNBOUNDED
 from podium.tables import names, records
 from podium.tables.files import alone_in, check_apart, read_bytes
 from podium.words.arrays import Floats, Ints
@@ -355,37 +347,13 @@ def _chance(
 ) -> Certainty:
     """Say what the draws say about the combined board."""
     scores = Scores(*(each[:, order] for each in draws.scores))
-    how: dict[str, Any] = {"higher_is_better": higher_is_better}
-    table = board[["rank", "team", "score", "boosted_score"]].copy()
-    table["first_again"] = statistics.first_again(scores, seed=seed, **how)
-    table["prize_again"] = (
-        statistics.first_again(scores, prizes.number, seed=seed, **how) if prizes.number else np.nan
-    )
-    table["may_be_best"] = statistics.may_be_best(scores.population, **how)
-    table["may_win_prize"] = statistics.may_be_best(scores.population, max(prizes.number, 1), **how)
-    may_win = table["may_win_prize"].to_numpy()
-    influence = draws.influence[:, order]
-    alone = np.array([float(widening_of_one(draws.is_of_groups, each)) for each in influence.T])
-    wider = alone * np.where(may_win, widening_jointly(scores.population[:, may_win]), 1)
-    for name in ("score", "boosted_score"):
-        table[f"{name}_low"], table[f"{name}_high"] = interval(scores.population, wider, UNBOUNDED)
-    borders = [(row, other) for row, other in prizes.borders if other < len(board)]
-    jointly = widening_of_borders(scores.population, len(borders)) if borders else (1.0, 1.0)
-    steps = [
-        difference_of_draws(
-            float(board["score"].iloc[row] - board["score"].iloc[other]),
-            scores.population[:, row],
-            scores.population[:, other],
-            influence[:, row] - influence[:, other],
-            None,
-            higher_is_better,
-            jointly,
-        )
-        for row, other in borders
-    ]
-    hidden = ["only each board knows which groups decide" if draws.is_of_groups else ""] * len(borders)
-    differences = table_of_borders(board, borders, steps, hidden)
-    return Certainty(table.assign(note=""), differences, [None] * len(board))
+    influence = list(draws.influence[:, order].T)
+    of_groups = [draws.is_of_groups] * len(board)
+    field = Field(scores, scores.population, influence, of_groups, higher_is_better, UNBOUNDED)
+    hidden = "only each board knows which groups decide" if draws.is_of_groups else ""
+    table = uncertainty.intervals(board, field, prizes, {"seed": seed}).assign(note="")
+    differences = uncertainty.differences(board, field, prizes, lambda *_: (None, hidden))
+    return Certainty(table, differences, [None] * len(board))
 
 
 # ---- The record -------------------------------------------------------------------------------------------

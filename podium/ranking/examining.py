@@ -1,21 +1,25 @@
-"""What the files that count say beyond the ranks: their statistics, or their scores on halves of the items."""
+"""What the files that count say beyond the ranks, from their statistics in the store.
+
+In shapes, t stands for teams, r for draws, n for items, k for the statistics of an item, and m for measures.
+"""
 
 import functools
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from podium.metric.contract import Prepared
-from podium.ranking import half_samples, robustness, uncertainty
+from podium import statistics
+from podium.metric.contract import Measured, Prepared
+from podium.ranking import robustness, similarity, store
 from podium.ranking.asking import Desk
-from podium.ranking.jury import Prizes
 from podium.ranking.passes import Scored
 from podium.ranking.submissions import Submission
-from podium.ranking.uncertainty import Examined, How
-from podium.statistics import halves, sums
-from podium.statistics.doubts import Units
+from podium.scoring.evaluating import Solution
+from podium.statistics import Doubt, Drawn, Scores
+from podium.statistics.doubts import Reaction, Units, doubt_of_score, reaction
 from podium.statistics.population import (
     Groups,
     columns_of_groups,
@@ -23,42 +27,155 @@ from podium.statistics.population import (
     mean_of_groups,
     names_of_groups,
 )
-from podium.words.arrays import Floats
+from podium.statistics.sampling import influences
+from podium.words.arrays import Bools, Floats, Ints
+
+T = TypeVar("T")
 
 MOST_TEAMS = 10_000  # teams about which chance is examined; they need 2.4 GB
+RESAMPLED_AT_ONCE = 16  # submissions for which the weights of a draw are read once
+SHARED_BY = 100  # teams that are drawn first, because all teams share the variances that these have
+NO_SCORES = Scores(*[np.empty(0)] * 3)
+
+
+class How(NamedTuple):
+    """How the items of a solution are drawn."""
+
+    part: str  # the part that decides
+    resamples: int = 0  # the number of draws
+    seed: int = 0
+    column: str = ""  # items with the same value in it are drawn together; if it is "", each is drawn alone
+
+
+class Detail(NamedTuple):
+    """What the statistics of a team's chosen submission say about the part of the solution that decides."""
+
+    measures: Floats  # the measures of the submission, the score first
+    scores: Scores  # draws of the score, (r,) each
+    reaction: Reaction  # how the score reacts to the groups
+    doubt: Doubt | None  # why the interval of the score cannot be relied on
+    influence: npt.NDArray[np.float32]  # how fast the score grows with the weight of each item
+    variants: dict[str, float]  # the score under other measures, by the name of the variant
+    fingerprint: npt.NDArray[np.uint32]  # a hash of each item's statistics
+
+
+class Examined(NamedTuple):
+    """What the files that count say, in the order of the board."""
+
+    resamples: int  # the number of draws
+    details: Sequence[Detail]  # empty if nothing can be said
+    units: Units  # what is drawn
+    prepared: Prepared | None = None  # the solution of which these are the statistics; None of half-samples
+    silence: str = ""  # why nothing can be said about chance, if that is so
+
+
+# ---- In a worker ------------------------------------------------------------------------------------------
+
+
+def groups(how: How, solution: Solution, entries: Sequence[bytes]) -> list[Groups | None]:
+    """Find out what some entries of the store say about the groups of items.
+
+    It is None for a score that is not made of groups.
+    """
+    draws, kept = _resampler(solution, how)
+    answers: list[Groups | None] = []
+    for some, submissions in _read(how, solution, entries):
+        drawn = draws.draw(*submissions)
+        kept.update(zip(some, drawn))
+        answers += map(draws.groups, drawn)
+    return answers
+
+
+def detail(how: How, shared: Groups | None, solution: Solution, entries: Sequence[bytes]) -> list[Detail]:
+    """Compute the details of some entries of the store."""
+    prepared, together = solution.prepared[how.part], solution.together(how.part, how.column)
+    others = robustness.of_measures(solution, how.part)
+    answers: list[Detail] = []
+    for some, submissions in _read(how, solution, entries):
+        scores = [NO_SCORES] * len(some)
+        if how.resamples:
+            draws, kept = _resampler(solution, how)
+            model = draws.model(shared)
+            scores = [draws.scores_of(each, model) for each in _drawn(draws, kept, some, submissions)]
+        answers += [_detail(prepared, together, others, *each) for each in zip(submissions, scores)]
+    return answers
+
+
+def _detail(
+    prepared: Prepared, together: Ints | None, others: Mapping[str, Measured], numbers: Floats, scores: Scores
+) -> Detail:
+    """Compute the details of a submission from its statistics (n, k) and the draws of its score (r,)."""
+    total, units = statistics.sums(numbers, prepared.groups), Units(prepared, together)
+    of_groups = reaction(prepared, numbers, total, together)
+    return Detail(
+        measures=prepared.measures(total),
+        scores=scores,
+        reaction=of_groups,
+        doubt=doubt_of_score(units, of_groups),
+        influence=units.sums(influences(prepared, numbers, total)).astype(np.float32),
+        variants={name: float(other.measures(total)[0]) for name, other in others.items()},
+        fingerprint=similarity.fingerprint(numbers),
+    )
+
+
+def _read(
+    how: How, solution: Solution, entries: Sequence[bytes]
+) -> Iterator[tuple[Sequence[bytes], list[Floats]]]:
+    """Read the statistics of as many submissions as are resampled at once, behind their entries."""
+    for first in range(0, len(entries), RESAMPLED_AT_ONCE):
+        some = entries[first : first + RESAMPLED_AT_ONCE]
+        yield some, [of_items(entry, solution.items[how.part]) for entry in some]
+
+
+def of_items(entry: bytes, items: Bools) -> Floats:
+    """Read the statistics of some items, shape (n, k), from an entry of the store."""
+    numbers = store.decode(entry)
+    assert numbers is not None
+    return numbers.T.compress(items, axis=1).T  # column by column, as in the store
+
+
+def _drawn(
+    draws: statistics.Resampler, kept: dict[bytes, Drawn], entries: Sequence[bytes], submissions: list[Floats]
+) -> list[Drawn]:
+    """Draw submissions, each (n, k), but for those that are kept since `groups` has drawn them."""
+    known = {entry: kept.pop(entry) for entry in {*entries} & kept.keys()}
+    new = {entry: numbers for entry, numbers in zip(entries, submissions) if entry not in known}
+    known |= zip(new, draws.draw(*new.values())) if new else ()
+    return [known[entry] for entry in entries]
+
+
+@functools.lru_cache(maxsize=1)
+def _resampler(solution: Solution, how: How) -> tuple[statistics.Resampler, dict[bytes, Drawn]]:
+    """Make the draws of the items, once per process, and a place for submissions that are drawn."""
+    prepared, together = solution.prepared[how.part], solution.together(how.part, how.column)
+    weights = statistics.draw(len(prepared.items), how.resamples, how.seed, together=together)
+    return statistics.Resampler(prepared, weights, how.seed), {}
+
+
+# ---- In the command ---------------------------------------------------------------------------------------
 
 
 def by_statistics(desk: Desk, how: How, files: Sequence[Submission], chosen: Sequence[Scored]) -> Examined:
     """Examine the statistics of the files that count, in the order of the board."""
     entries = [each.entry for each in chosen]
     # In the order of names, in which the last bit of a mean is the same whoever is ahead.
-    some = sorted(uncertainty.shared_by([(file.team, entry) for file, entry in zip(files, entries)]))
+    some = sorted(shared_by([(file.team, entry) for file, entry in zip(files, entries)]))
     shared = _shared_groups(desk, how, [entry for _, entry in some])
-    question = functools.partial(uncertainty.detail, how, shared)
+    question = functools.partial(detail, how, shared)
     details = desk.ask(question, entries, "resampling" if how.resamples else "measuring")
     prepared = desk.solution.prepared[how.part]
     units = Units(prepared, desk.solution.together(how.part, how.column))
     return Examined(how.resamples, details, units, prepared)
 
 
-def by_halves(
-    desk: Desk,
-    how: How,
-    is_fixed: bool,
-    files: Sequence[Submission],
-    chosen: Sequence[Scored],
-    prizes: Prizes,
-) -> Examined:
-    """Score the files that count of a metric with ``score()`` alone on halves of the items."""
-    if not how.resamples:
-        return Examined(0, [], Units(half_samples.Rows(range(0))))
-    scores = [(each.scores or {})[how.part] for each in chosen[:MOST_TEAMS]]
-    examined = half_samples.of_board(desk, how, is_fixed, files[:MOST_TEAMS], scores, prizes)
-    if not examined.resamples:
-        cure = f"--resamples {halves.FEWEST_DRAWS} draws them"
-        warnings.warn(f"{examined.silence}, so nothing is said about chance: {cure}", stacklevel=2)
-        return examined._replace(silence="")
-    return examined
+def shared_by(order: Sequence[T]) -> list[T]:
+    """Choose the teams whose variances all teams share: all of them, or 100 that are spread over the board.
+
+    >>> shared_by([5, 3, 4]), len(shared_by(range(2000))), shared_by(range(2000))[-1]
+    ([5, 3, 4], 100, 1980)
+    """
+    step = max(1, len(order) / SHARED_BY)
+    return [order[int(number * step)] for number in range(min(len(order), SHARED_BY))]
 
 
 def _shared_groups(desk: Desk, how: How, entries: Sequence[str]) -> Groups | None:
@@ -67,10 +184,10 @@ def _shared_groups(desk: Desk, how: How, entries: Sequence[str]) -> Groups | Non
     if not how.resamples or columns_of_groups(prepared) is None:
         return None
     first = desk.load(entries[0])
-    numbers = None if first is None else uncertainty.of_items(first, items)
-    if numbers is not None and not is_made_of_groups(prepared, sums(numbers, prepared.groups)):
+    numbers = None if first is None else of_items(first, items)
+    if numbers is not None and not is_made_of_groups(prepared, statistics.sums(numbers, prepared.groups)):
         return None  # Its groups are only reported, which is the same for all teams.
-    answers = desk.ask(functools.partial(uncertainty.groups, how), entries, "comparing groups")
+    answers = desk.ask(functools.partial(groups, how), entries, "comparing groups")
     known = [each for each in answers if each is not None]
     return mean_of_groups(known) if known else None
 

@@ -8,6 +8,7 @@ one.  So an interrupted run goes on where it stopped, and another run or a clust
 import dataclasses
 import functools
 import operator
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,11 +18,12 @@ from podium.child.workers import TASKS_PER_WORKER
 from podium.contest import way
 from podium.ranking import store
 from podium.ranking.asking import Desk
+from podium.ranking.examining import MOST_TEAMS, Detail, Examined, How
 from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256
 from podium.ranking.jury import Prizes
+from podium.ranking.passes import Scored
 from podium.ranking.robustness import check_unchanged
 from podium.ranking.submissions import Submission
-from podium.ranking.uncertainty import Detail, Examined, How
 from podium.scoring.evaluating import Solution
 from podium.statistics import Doubt, Reason, halves
 from podium.statistics.doubts import FEWEST_ITEMS, Reaction, Units
@@ -97,28 +99,33 @@ def of_board(
     how: How,
     is_fixed: bool,
     files: Sequence[Submission],
-    scores: Sequence[float],
+    chosen: Sequence[Scored],
     prizes: Prizes,
 ) -> Examined:
     """Draw the scores of the files that count on half-samples, in the order of the board.
 
     There are as many draws as `how` says or, unless their number `is_fixed`, as many as fit into ten minutes.
     """
-    rows = Rows(range(len(desk.solution.items_of(how.part, how.column).stratum)))
-    units = Units(rows)
-    if len(rows.items) < FEWEST_ITEMS:
-        few = Doubt(Reason.FEW_ITEMS, len(rows.items))
+    files, items = files[:MOST_TEAMS], len(desk.solution.items_of(how.part, how.column).stratum)
+    units = Units(Rows(range(items)))
+    if not how.resamples:
+        return Examined(0, [], units)
+    if items < FEWEST_ITEMS:
+        few = Doubt(Reason.FEW_ITEMS, items)
         return Examined(how.resamples if is_fixed else halves.MOST_DRAWS, [], units, silence=str(few))
     if not is_fixed:
         number, doubt = _number_of(desk, how, files)
         if not number:
-            return Examined(0, [], units, silence=str(doubt))
+            cure = f"--resamples {halves.FEWEST_DRAWS} draws them"
+            warnings.warn(f"{doubt}, so nothing is said about chance: {cure}", stacklevel=2)
+            return Examined(0, [], units)
         how = how._replace(resamples=number)
     drawn = _draws_of(desk, how, files)
     if drawn is None:
         why = "the draws of some files are not in the store, so the submissions have to be ranked once more"
         return Examined(how.resamples, [], units, silence=why)
     number = how.resamples
+    scores = [(each.scores or {})[how.part] for each in chosen]
     centered = [halves.centered(score, of_file[:number]) for score, of_file in zip(scores, drawn)]
     details = [_detail(*each) for each in zip(scores, centered, (of_file[number:] for of_file in drawn))]
     doubt = _doubt_of_board([one.doubt for one in centered], prizes)

@@ -58,7 +58,8 @@ def _redrawn(folder: Path, run: run_json.EarlierRun, store: Path) -> tuple[Redra
             f": {examined.silence}" if examined.silence else ""
         )
     details = examined.details
-    drawn = uncertainty.with_rewards(leaderboard, details, inputs.runtimes, options)
+    scores, rewards = uncertainty.drawn(leaderboard, details, inputs.runtimes, options)
+    drawn = Scores(*(uncertainty.rewarded(each, rewards) for each in scores))
     withheld = uncertainty.withheld(details, prizes, examined.units)
     items = _items(solution, options.items)
     influence = np.stack([each.influence for each in details], axis=1).astype(np.float64)

@@ -8,7 +8,7 @@ import pytest
 
 import podium
 from podium.ranking import half_samples, store
-from podium.ranking.uncertainty import How
+from podium.ranking.examining import How
 from podium.statistics import halves
 from podium.words.errors import UsageError
 

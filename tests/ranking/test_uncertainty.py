@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import boost
 from podium import statistics
 from podium.ranking import sentences, speed, uncertainty
+from podium.ranking.examining import Detail
 from podium.ranking.jury import NOTHING_DECIDED, prizes_of
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Reason
@@ -30,7 +31,7 @@ RUNTIMES = np.array([40.0, 60.0, 40.0, 55.0])
 
 def detail_of(numbers, scores, doubt=None):
     """What a worker reports about a submission whose items have these values, with draws of its score."""
-    return uncertainty.Detail(
+    return Detail(
         measures=np.array([numbers.mean()]),
         scores=statistics.Scores(scores, scores, scores),
         reaction=Reaction(np.array([1.0]), np.array([30])),

@@ -307,16 +307,8 @@ def test_folds_have_the_shares_of_every_group_and_keep_essays_and_copies_togethe
     assert podium.folds(copies, 5).groupby(text).nunique().max() == 1
 
 
-@pytest.mark.parametrize(
-    ("change", "more", "message"),
-    [
-        (lambda t: t.drop(columns="essay_id"), {}, "expected a column essay_id, found row_id"),
-        (lambda t: t, {"number": 1}, "expected 2 to 10 folds of 10 essays, found 1"),
-        (lambda t: t, {"number": 11}, "expected 2 to 10 folds of 10 essays, found 11"),
-        (lambda t: t, {"columns": ["grade"]}, "expected the column grade, found row_id"),
-    ],
-)
-def test_what_cannot_be_divided_is_refused(change, more, message):
+@pytest.mark.parametrize("number", [1, 11])
+def test_what_cannot_be_divided_is_refused(number):
     solution, _ = make_competition(10, shared_words=False)
-    with pytest.raises(ValueError, match=f"^folds: {message}"):
-        podium.folds(change(solution), **more)
+    with pytest.raises(ValueError, match=f"^folds: expected 2 to 10 folds of 10 essays, found {number}"):
+        podium.folds(solution, number)

@@ -360,25 +360,6 @@ def test_a_model_has_one_vote():
 # --- the solution that they are given -----------------------------------------------------------------
 
 
-def test_the_wrong_object_is_a_type_error_that_names_the_right_one():
-    solution, submission = make_competition(5, shared_words=False)
-    fold = podium.prepare(solution)
-    made = from_words(0, 3, "Lead")
-    calls = [
-        (
-            lambda: spans.score(solution, made, ["A"]),
-            r"score: solution: expected what podium.prepare\(solution\)",
-        ),
-        (lambda: spans.score(fold, submission, ["A"]), "podium.spans.Spans, found DataFrame; see from_table"),
-        (lambda: spans.from_table([1], ["A"]), "from_table: expected a pandas DataFrame, found list"),
-        (lambda: spans.to_submission(["A"], made), "give the segments first, then the ids"),
-        (lambda: from_quotes("a", "a", "Lead"), "quotes: expected a list, found one text"),
-    ]
-    for call, message in calls:
-        with pytest.raises(TypeError, match=message):
-            call()
-
-
 def test_the_metric_of_the_solution_scores(tmp_path):
     """The solution belongs to a host's own version of the metric, with another order of types and a stricter
     match.
@@ -491,8 +472,6 @@ def test_a_series_by_type_is_the_mapping():
         lambda given: spans.join(three[0], given),
     ):
         assert repr(call(pd.Series(by_type))) == repr(call(by_type))
-    with pytest.raises(ValueError, match="votes: expected a number, or numbers by type"):
-        spans.vote(three, votes={"Claim": [1, 2]})
 
 
 # Each source says of two segments what the others say in their own way.
@@ -601,62 +580,24 @@ def test_labels_of_one_text_may_be_flat_and_lack_tokens():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda: from_tokens(None, [], []), TypeError, "texts: expected a value, found None"),
-        (lambda: from_tokens(math.nan, [], []), TypeError, "texts: expected a list, found nan"),
-        (lambda: from_tokens(["a"], 3, [["O"]]), TypeError, "offset_mapping: expected a list, found 3"),
+        (lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[[0]]), "essay: expected one value for"),
+        (lambda: from_words([True], [2], "Lead"), "first: expected a whole number .*, found True for"),
+        (lambda: from_words([0], [2], [True]), "types: .*, found True for segment 0"),
+        (lambda: from_quotes("a", [b"a"], "Lead"), "quotes: expected a text or None for each, found b"),
+        (lambda: from_words([0, [1]], [2, 3], "Lead"), "first: .* lists of different lengths"),
+        (lambda: from_word_ids([[0, 10**9]], [["O", "O"]]), "up to 99999. .* in token 1 of window 0"),
+        (lambda: from_word_ids([[0, 1.5]], [["O", "O"]]), r"window 0: .* for every token, found 1\.5 for"),
         (
-            lambda: from_tokens(["a"], [[(0, 1)]], [["O"]], essay=[[0]]),
-            ValueError,
-            "essay: expected one value for",
-        ),
-        (lambda: spans.vote(0), TypeError, "several: expected a list, found 0"),
-        (
-            lambda: spans.vote([from_words(0, 1, "Lead")], weights=["x"]),
-            ValueError,
-            "weights: expected a number",
-        ),
-        (lambda: from_tokens("a", [(0, 1)], ["O"], 15), TypeError, "labels: expected a list, found 15"),
-        (
-            lambda: spans.to_submission(from_words(0, 1, "Lead"), "ab"),
-            TypeError,
-            "essay_ids: expected a list, fou",
-        ),
-        (
-            lambda: bio_tags("a", [(0, 1)], pd.DataFrame()),
-            TypeError,
-            "expected podium.spans.Spans, found DataFr",
-        ),
-        (
-            lambda: from_words([True], [2], "Lead"),
-            ValueError,
-            "first: expected a whole number .*, found True for",
-        ),
-        (lambda: from_words([0], [2], [True]), ValueError, "types: .*, found True for segment 0"),
-        (
-            lambda: from_quotes("a", [b"a"], "Lead"),
-            ValueError,
-            "quotes: expected a text or None for each, found b",
-        ),
-        (lambda: from_words([0, [1]], [2, 3], "Lead"), ValueError, "first: .* lists of different lengths"),
-        (
-            lambda: from_word_ids([[0, 10**9]], [["O", "O"]]),
-            ValueError,
-            "up to 99999. .* in token 1 of window 0",
+            lambda: from_tokens(["a"], [[[(0, 1)], [(0, 1), (2, 3)]]], [["O"]]),
+            "each token, found lists of diff",
         ),
     ],
 )
-def test_what_no_source_can_read_is_refused(call, error, message):
-    with pytest.raises(error, match=message):
+def test_what_no_source_can_read_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_numbers_of_words_are_whole():
-    with pytest.raises(ValueError, match=r"window 0: expected a whole number for every token, found 1\.5 for"):
-        from_word_ids([[0, 1.5]], [["O", "O"]])
-    with pytest.raises(ValueError, match=r"offset_mapping: expected two positions for each token, found lists"):
-        from_tokens(["a b", "a"], [[[(0, 1)], [(0, 1), (2, 3)]], [[(0, 1)]]], [["O"], ["O"]])
 
 
 def test_what_has_no_word_is_left_out_with_a_warning():

@@ -10,7 +10,7 @@ import functools
 import inspect
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
@@ -21,7 +21,6 @@ BY_NAME = frozenset(
     ["labels", "min_words", "min_probability", "join_gap", "gap", "most", "votes"]
 )  # may be mappings
 LISTS = frozenset(["essay_ids", "labels", "outputs", "predictions", "quotes", "word_ids"])  # never one text
-SEQUENCES = LISTS | {"offset_mapping", "several", "texts"}  # never a number
 OF_SEGMENTS = frozenset(["d1", "rows"])  # of methods of segments: a value for each of them
 # These may be tables, or are told from tables by the functions themselves.
 TABLES = frozenset(["frame", "candidates", "min_words", "solution", "spans", "truths"])
@@ -43,11 +42,7 @@ def by_position(function: Callable[P, R]) -> Callable[P, R]:
             given.update(
                 {name: _of_segments(given[name], len(given["self"])) for name in OF_SEGMENTS & set(given)}
             )
-        for name, value in given.items():
-            is_required = signature.parameters[name].default is inspect.Parameter.empty
-            if value is None and is_required and name not in BY_NAME:
-                raise TypeError(f"{name}: expected a value, found None")
-            given[name] = _sequence(name, value)
+        given.update({name: _sequence(name, value) for name, value in given.items()})
         return function(*bound.args, **bound.kwargs)
 
     return reading
@@ -84,8 +79,6 @@ def _sequence(name: str, value: Any) -> Any:
         )
     if isinstance(value, Iterable) and not hasattr(value, "__getitem__"):
         raise TypeError(f"{name}: expected a list, found {type(value).__name__}; give list({name})")
-    if name in SEQUENCES and not isinstance(value, Sized | None):
-        raise TypeError(f"{name}: expected a list, found {value!r:.40}")
     return value
 
 

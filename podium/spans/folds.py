@@ -10,11 +10,9 @@ from podium.spans import door
 from podium.spans.vocabulary import LABEL
 from podium.tables.ids import texts as texts_of_ids
 from podium.words.arrays import Ints
-from podium.words.wording import listed
 
 __all__ = ["folds"]
 
-IDS = ("essay_id", "id")
 TEXTS = ("full_text", "text")
 LEVELS = 3  # of effectiveness, within which essays are dealt
 
@@ -48,8 +46,10 @@ def folds(
 
     Raises
     ------
+    KeyError
+        A column is missing.
     ValueError
-        A column is missing, or there are fewer essays than folds, or fewer than two folds.
+        There are fewer essays than folds, or fewer than two folds.
 
     Examples
     --------
@@ -58,15 +58,10 @@ def folds(
     >>> fold.index.tolist(), pd.crosstab(fold, train.set_index("essay_id")["ell_status"]).to_numpy().tolist()
     (['A', 'B', 'C', 'D', 'E', 'F'], [[1, 1], [1, 1], [1, 1]])
     """
-    name = next((name for name in IDS if name in train), None)
-    if name is None:
-        raise ValueError(f"folds: expected a column {IDS[0]}, found {listed([*map(str, train)])}")
+    name = "essay_id" if "essay_id" in train else "id"
     if columns is None:
         usual = str(hosted.defaults(hosted.load("unified"))["subpopulation_column_names"])
         columns = [column for column in usual.split(",") if column in train]
-    lacking = [column for column in columns if column not in train]
-    if lacking:
-        raise ValueError(f"folds: expected the column {lacking[0]}, found {listed([*map(str, train)])}")
     essays = train.assign(**{name: texts_of_ids(train[name])}).groupby(name, sort=False, dropna=False)
     first = essays[[*columns, *(text for text in TEXTS if text in train)]].first()
     text = next((text for text in TEXTS if text in first), None)

@@ -2,6 +2,7 @@
 
 import html
 import itertools
+import operator
 import re
 import unicodedata
 from bisect import bisect_left
@@ -82,6 +83,11 @@ class _Place(NamedTuple):
     end: int
     how: str
     closeness: float
+
+    @property
+    def quality(self) -> float:
+        """How good the passage is."""
+        return QUALITY[self.how] * self.closeness
 
 
 @by_position
@@ -167,14 +173,11 @@ def from_quotes(
     for number, own in by_essay(given.essay):
         essay_text = _Essay(texts[number])
         # A missing quote may be None or NaN.
-        is_sought = [isinstance(quotes[row], str) and given.kind[row] >= 0 for row in own]
-        sought = [quotes[row] if is_so else None for row, is_so in zip(own, is_sought)]
+        sought = [quotes[row] if isinstance(quotes[row], str) and given.kind[row] >= 0 else None for row in own]
         for row, place in zip(own.tolist(), essay_text.located(sought, closeness)):
             kind = int(given.kind[row])
-            name = {"type": types[row] if kind < 0 else TYPES[kind]}
-            rows[row] = {"essay": number, "quote": quotes[row]} | name | essay_text.described(place)
-            if kind < 0:
-                rows[row]["found"] = UNKNOWN
+            what = {"type": TYPES[kind]} if kind >= 0 else {"type": types[row], "found": UNKNOWN}
+            rows[row] = {"essay": number, "quote": quotes[row]} | essay_text.described(place) | what
     columns = ["essay", "quote", "type", "found", "closeness", "first", "last", "text"]
     report = pd.DataFrame(rows, columns=columns)
     first, last = (report[name].to_numpy(dtype=np.int64) for name in ("first", "last"))
@@ -461,9 +464,8 @@ class _Chain(NamedTuple):
     """Passages that follow each other in the text; a chain is better if its value is larger."""
 
     value: tuple[int, float, int]  # how many they are, how good, and minus the sum of where they begin
-    quote: int  # the last quote, its passage, and the chain before it
-    place: _Place
-    before: Any
+    end: int  # where the last one ends
+    places: dict[int, _Place]  # by their quotes
 
 
 def _in_order(places: list[list[_Place]]) -> tuple[list[_Place | None], list[bool]]:
@@ -472,37 +474,24 @@ def _in_order(places: list[list[_Place]]) -> tuple[list[_Place | None], list[boo
     As many quotes as possible follow each other; among such chains the better passages decide, then the earlier
     ones. Other quotes get their best passage, if possible one that no other quote has.
     """
-    chains: list[_Chain] = []
+    chains = [_Chain((0, 0.0, 0), 0, {})]
     for quote, several in enumerate(places):
         # A passage continues a chain of earlier quotes, so all chains are made before the first one is kept.
         made = []
         for place in several:
-            before = _best(chain for chain in chains if chain.place.end <= place.start)
-            number, quality, begins = before.value if before else (0, 0.0, 0)
-            value = number + 1, round(quality + _quality(place), 6), begins - place.start
-            made.append(_Chain(value, quote, place, before))
+            before = max((c for c in chains if c.end <= place.start), key=operator.attrgetter("value"))
+            number, quality, begins = before.value
+            value = number + 1, round(quality + place.quality, 6), begins - place.start
+            made.append(_Chain(value, place.end, before.places | {quote: place}))
         chains += made
-    chosen: list[_Place | None] = [None] * len(places)
-    link = _best(chains)
-    while link is not None:
-        chosen[link.quote] = link.place
-        link = link.before
-    is_settled = [place is not None for place in chosen]
+    best = max(chains, key=operator.attrgetter("value")).places
+    chosen = dict(best)
     for quote, several in enumerate(places):
-        if several and not is_settled[quote]:
-            taken = [place for place in chosen if place is not None]
-            chosen[quote] = max(several, key=lambda place: (not _overlaps(place, taken), _quality(place)))
-    return chosen, is_settled
-
-
-def _best(chains: Iterable[_Chain]) -> _Chain | None:
-    """The chain with the largest value."""
-    return max(chains, key=lambda chain: chain.value, default=None)
-
-
-def _quality(place: _Place) -> float:
-    """Say how good a passage is."""
-    return QUALITY[place.how] * place.closeness
+        if several and quote not in best:
+            taken = list(chosen.values())
+            chosen[quote] = max(several, key=lambda place: (not _overlaps(place, taken), place.quality))
+    quotes = range(len(places))
+    return [chosen.get(quote) for quote in quotes], [quote in best for quote in quotes]
 
 
 def _overlaps(place: _Place, others: Iterable[_Place]) -> bool:

@@ -14,11 +14,11 @@ import dataclasses
 import functools
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,16 +26,17 @@ import pandas as pd
 
 from podium import statistics
 from podium.metric import hosted
+from podium.metric.contract import StagedPrepared
 from podium.scoring.evaluating import ALL, Evaluation, Solution, scores_of
 from podium.spans import door, relations
 from podium.spans.by_position import by_position
 from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
-from podium.tables.formats import read_table
+from podium.tables import schema
 from podium.tables.ids import as_in
 from podium.tables.ids import texts as texts_of_ids
 from podium.words.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.words.errors import UsageError
-from podium.words.wording import counted
+from podium.words.wording import counted, listed
 
 __all__ = [
     "TYPES",
@@ -56,22 +57,27 @@ __all__ = [
 ]
 
 TEXT = "discourse_text"  # which training data has beside positions
+NEEDED = ("essay_id", "discourse_type", "predictionstring")
 FEEDBACK_PRIZE_1 = {"id": "essay_id", "class": "discourse_type"}
 ROWS_SHOWN = 5
 
+# What podium tune writes of each type. Of a gap, None and "none" join nothing.
+THRESHOLDS = schema.Table(
+    key=["discourse_type"],
+    error=UsageError,
+    discourse_type=schema.Cells("a type", lambda cells: cells.map(door.kind_of) >= 0),
+    min_words=schema.number("a number of words"),
+    min_probability=schema.number("a probability"),
+    join_gap=schema.TEXT.optional,
+)
+
 Thresholds = float | Mapping[str, float]
 Gaps = int | Mapping[str, int | None] | None
-PARTS_OF_GROUPS = {"start": None, "end": None, "score": 1.0}  # what a pipeline says, and what it may leave out
-
-
 # What to do with groups of other kinds, by a key that they have.
 CURES = {
     "entity": "; make the pipeline with aggregation_strategy='simple'",
     "start_pos": "; give flair's start_pos and end_pos to from_characters, and labels[0].value as types",
 }
-
-
-LISTED = "; if it is the output of several texts, give the list of these texts"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -413,28 +419,18 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
 
     Raises
     ------
-    TypeError
-        The table is not a DataFrame.
     ValueError
         A column is missing, a predictionstring is not valid, one of `essay_ids` occurs twice, or the table has
         none of them.
     """
-    if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"from_table: expected a pandas DataFrame, found {type(frame).__name__}")
+    if frame.index.name in ("essay_id", "id") and frame.index.name not in frame:
+        frame = frame.reset_index()
     names = {old: new for old, new in FEEDBACK_PRIZE_1.items() if old in frame and new not in frame}
-    frame = frame.rename(columns=names) if names else frame
-    if "essay_id" not in frame and frame.index.name in ("essay_id", "id"):
-        frame = frame.rename_axis("essay_id").reset_index()
-    columns = list(frame.columns)
-    for name in ("essay_id", "discourse_type", "predictionstring", *PROBABILITIES, LABEL, "probability"):
-        if columns.count(name) > 1:
-            raise ValueError(f"expected one column {name}, found {columns.count(name)}")
-    lacking = {"essay_id", "discourse_type", "predictionstring"} - set(columns)
-    if lacking:
-        raise ValueError(
-            f"expected {counted(len(lacking), 'more column')}: {', '.join(sorted(lacking))}; found "
-            f"{', '.join(map(str, columns))}"
-        )
+    frame = frame.rename(columns=names)
+    columns = [*map(str, frame)]
+    for name in (*NEEDED, *PROBABILITIES, LABEL, "probability"):
+        if (number := columns.count(name)) > 1 or (not number and name in NEEDED):
+            raise ValueError(f"expected one column {name}, found {number or listed(columns, 20)}")
     # Ids are written as the given ones: 1.0 is the id 1 if all of these are numbers, as podium.score takes it.
     given, ids = pd.Series(_distinct_texts(essay_ids), dtype=object), frame["essay_id"]
     texts = texts_of_ids(as_in(given.to_frame("essay_id"), frame, ["essay_id"])["essay_id"])
@@ -501,32 +497,27 @@ def from_pipeline(texts: str | Sequence[str], outputs: Any, *, d1: npt.ArrayLike
         outputs = [outputs]
     texts = door.texts_of(texts)
     groups = _groups(texts, outputs)
-    starts, ends, scores = (
-        [group.get(name, missing) for _, group in groups] for name, missing in PARTS_OF_GROUPS.items()
-    )
     essay, types = [number for number, _ in groups], [_name_of(group) for _, group in groups]
-    spans = _of_characters(texts, starts, ends, door.Said(essay, types, scores, d1), by_middle=True)
+    starts, ends = ([group[name] for _, group in groups] for name in ("start", "end"))
+    said = door.Said(essay, types, [group.get("score", 1.0) for _, group in groups], d1)
+    spans = _of_characters(texts, starts, ends, said, by_middle=True)
     relations.warn_of_other_words(texts, groups)
     return spans
 
 
 def _groups(texts: Sequence[str], outputs: Any) -> list[tuple[int, Mapping[str, Any]]]:
     """List the groups of a pipeline's output, each with the number of its text, and check them."""
-    for number, output in enumerate(outputs):
-        if isinstance(output, Mapping | str) or not isinstance(output, Iterable):
-            raise ValueError(
-                f"outputs: expected a list of groups for each text, found {output!r:.60} for text {number}; if "
-                "it is a single group, put it into a list"
-            )
     door.require_equal_sizes({"texts": texts, "outputs": outputs})
-    groups = [(number, group) for number, output in enumerate(outputs) for group in output]
-    for number, group in groups:
-        if not isinstance(group, Mapping):
+    groups = []
+    for number, output in enumerate(outputs):
+        if not isinstance(output, list | tuple) or not all(isinstance(group, Mapping) for group in output):
             raise ValueError(
-                f"outputs: expected groups, each a dict, found {type(group).__name__} in the output of text "
-                f"{number}{LISTED if isinstance(group, list) else ''}"
+                "outputs: expected a list of groups for each text, and each group a dict, found "
+                f"{output!r:.60} for text {number}"
             )
-        if _name_of(group) == "" or "entity" in group or "start" not in group:
+        groups += [(number, group) for group in output]
+    for number, group in groups:
+        if _name_of(group) == "" or "entity" in group or not {"start", "end"} <= set(group):
             cure = next((cure for key, cure in CURES.items() if key in group), "")
             raise ValueError(
                 "outputs: expected groups with entity_group, start and end, found "
@@ -579,7 +570,6 @@ def concat(several: Sequence[Spans]) -> Spans:
     Spans
         All segments, in the order given.
     """
-    _require_models(several)
     if not several:
         return _of_words([], [], door.Said(None, [], 1.0, 0.5))
     columns = [spans._columns() for spans in several]
@@ -615,11 +605,7 @@ def join(spans: Spans, gap: Gaps) -> Spans:
     >>> joined.first.tolist(), joined.last.tolist()
     ([0], [5])
     """
-    _require_spans(spans)
-    most = by_type("gap", gap, -1)
-    if (most != np.trunc(most)).any():
-        raise ValueError(f"gap: expected a whole number of words, found {most[most != np.trunc(most)][0]:g}")
-    return joined(spans, most)
+    return joined(spans, by_type("gap", gap, -1))
 
 
 def joined(spans: Spans, most: npt.NDArray[Any]) -> Spans:
@@ -696,7 +682,9 @@ def select(
     [0]
     """
     if isinstance(min_words, pd.DataFrame | str | Path):
-        min_words, min_probability, join_gap = _of_table(min_words, min_probability, join_gap)
+        if min_probability != 0.0 or join_gap is not None:
+            raise ValueError("min_words: give either a table of all thresholds, or the three arguments")
+        min_words, min_probability, join_gap = _of_table(min_words)
     spans = join(spans, join_gap)
     least, fewest = by_type("min_probability", min_probability, 0.0), by_type("min_words", min_words, 1.0)
     if not ((least >= 0) & (least <= 1)).all():
@@ -715,25 +703,16 @@ def _is_among(spans: Spans, most: Floats) -> Bools:
     return among
 
 
-def _of_table(
-    given: pd.DataFrame | str | Path, min_probability: Thresholds, join_gap: Gaps
-) -> tuple[Thresholds, Thresholds, Gaps]:
+def _of_table(given: pd.DataFrame | str | Path) -> tuple[Thresholds, Thresholds, Gaps]:
     """Read the thresholds of a table as mappings."""
-    if min_probability != 0.0 or join_gap is not None:
-        raise ValueError("min_words: give either a table of all thresholds, or the three arguments")
-    table = given if isinstance(given, pd.DataFrame) else read_table(given, set(), UsageError)
-    lacking = [name for name in ("discourse_type", "min_words", "min_probability") if name not in table]
-    if lacking:
-        raise ValueError(
-            f"thresholds: expected the columns of podium tune --out, found none named {', '.join(lacking)} "
-            f"among {', '.join(map(str, table))}"
-        )
-    types = table["discourse_type"].tolist()
-    if len(set(types)) < len(types):
-        raise ValueError("thresholds: expected one row for each type, found a type twice")
-    words, probability = (dict(zip(types, table[name].tolist())) for name in ("min_words", "min_probability"))
-    gaps = dict(zip(types, table["join_gap"].tolist())) if "join_gap" in table else {}
-    return words, probability, {kind: gap for kind, gap in gaps.items() if not (pd.isna(gap) or gap == "none")}
+    if isinstance(given, pd.DataFrame):
+        table = THRESHOLDS.checked(given, "thresholds")
+    else:
+        table = THRESHOLDS.read(given)
+    types = table["discourse_type"]
+    words, probability = (dict(zip(types, table[name])) for name in ("min_words", "min_probability"))
+    gaps = dict(zip(types, table["join_gap"])) if "join_gap" in table else {}
+    return words, probability, {kind: gap for kind, gap in gaps.items() if gap not in (None, "none")}
 
 
 def by_type(name: str, given: Any, missing: float) -> Floats:
@@ -744,10 +723,7 @@ def by_type(name: str, given: Any, missing: float) -> Floats:
     if unknown:
         raise ValueError(f"{name}: expected types among {', '.join(TYPES)}, found {unknown[0]!r}")
     cells = [by_kind.get(kind) for kind in range(len(TYPES))]
-    try:
-        array = np.array([float(missing if cell is None else cell) for cell in cells])
-    except (TypeError, ValueError):
-        array = np.array([np.nan])
+    array = np.array([float(missing if cell is None else cell) for cell in cells])
     if np.isnan(array).any():
         raise ValueError(f"{name}: expected a number, or numbers by type, found {given!r:.60}")
     return array
@@ -767,7 +743,6 @@ def without_overlaps(spans: Spans) -> Spans:
     Spans
         The segments that are left, with the words that are left.
     """
-    _require_spans(spans)
     metric = unified()
     left = metric.remove_overlaps(segments_of(metric, spans, spans.essay))
     return dataclasses.replace(spans[left.row], first=left.first)
@@ -903,9 +878,9 @@ def _electorate(
     several: Sequence[Spans], weights: Sequence[float] | None, votes: Thresholds | None
 ) -> tuple[Floats, Floats]:
     """Return the weight of each model, and the sum of weights that each type needs."""
-    _require_models(several)
-    numbers = np.ones(len(several)) if weights is None else pd.to_numeric(np.ravel(weights), errors="coerce")
-    given = np.asarray(numbers, dtype=np.float64)
+    if isinstance(several, Spans):  # whose segments would vote
+        raise TypeError("several: expected a list with the podium.spans.Spans of each model")
+    given = np.ones(len(several)) if weights is None else np.asarray(weights, dtype=np.float64)
     if given.shape != (len(several),) or not ((given > 0) & np.isfinite(given)).all():
         raise ValueError(
             f"weights: expected a number above 0 for each of {counted(len(several), 'model')}, found "
@@ -943,7 +918,8 @@ def to_submission(spans: Spans, essay_ids: Sequence[Any]) -> pd.DataFrame:
     ValueError
         There are fewer ids than essays, or an id occurs twice.
     """
-    _require_ids(spans, essay_ids)
+    _distinct_texts(essay_ids)
+    require_texts(spans, len(essay_ids))
     return pd.DataFrame(
         {
             "row_id": np.arange(len(spans)),
@@ -966,29 +942,31 @@ def predictionstrings(first: Ints, last: Ints) -> list[str]:
     return [" ".join(positions[a : b + 1]) for a, b in zip(first.tolist(), last.tolist())]
 
 
-def prepared_for(solution: Solution, function: str) -> Any:
+class PreparedEssays(StagedPrepared, Protocol):
+    """What the Unified Metric prepares from a solution, beside what every metric does."""
+
+    temperature: float
+    overlap_threshold: float
+    segment_weight: float
+    truths: Any  # the true segments without overlaps, in the class of the metric file
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+def prepared_for(solution: Solution) -> PreparedEssays:
     """Get what the Unified Metric prepared from a solution."""
-    is_solution = isinstance(solution, Solution)
-    names = set(vars(solution.metric.module)) if is_solution and ALL in solution.prepared else set()
-    if not {"Segments", "DISCOURSE_TYPES"} <= names:
-        found = f"a solution of {solution.metric.name}" if is_solution else type(solution).__name__
-        raise TypeError(
-            f"{function}: solution: expected what podium.prepare(solution) returns for the Unified Metric, "
-            f"found {found}"
-        )
-    return solution.prepared[ALL]
+    return cast(PreparedEssays, solution.prepared[ALL])
 
 
 def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> Any:
     """Make what the metric would read from the submission of `to_submission`, without writing it."""
-    prepared = prepared_for(solution, "to_segments")
-    _require_ids(spans, essay_ids)
-    number = dict(zip(prepared.items, range(len(prepared.items))))
-    numbers = np.array([number.get(str(name), -1) for name in essay_ids], dtype=np.int64)
+    prepared = prepared_for(solution)
+    names = _distinct_texts(essay_ids)
+    require_texts(spans, len(names))
+    numbers = pd.Index(prepared.items).get_indexer(pd.Index(names))
     if len(numbers) and (numbers < 0).all():
         raise ValueError(
             f"essay_ids: expected ids of the solution's essays, such as {prepared.items[0]!r}, "
-            f"found none of them but {next(iter(essay_ids))!r}"
+            f"found none of them but {names[0]!r}"
         )
     metric = solution.metric.module
     # A host's own version of the metric may have its types in another order.
@@ -996,7 +974,7 @@ def to_segments(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> A
     spans = dataclasses.replace(spans, discourse_type=kinds[spans.discourse_type])
     essay = numbers[spans.essay]
     known = essay >= 0
-    unknown = [name for name, number in zip(essay_ids, numbers.tolist()) if number < 0]
+    unknown = [name for name, number in zip(names, numbers.tolist()) if number < 0]
     relations.check_ids(unknown, len(numbers), "solution")
     truths = prepared.truths
     relations.check_order("essay_ids", (essay[known], spans.last[known]), (truths.essay, truths.last))
@@ -1012,9 +990,8 @@ def segments_of(metric: ModuleType, spans: Spans, essay: Ints) -> Any:
 
 def _counts(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> Floats:
     """Compute the statistics of each essay, (essays, k)."""
-    prepared = prepared_for(solution, "score")
-    counts: Floats = prepared.count(prepared.compare(to_segments(solution, spans, essay_ids)))
-    return counts
+    prepared = prepared_for(solution)
+    return prepared.count(prepared.compare(to_segments(solution, spans, essay_ids)))
 
 
 @by_position
@@ -1039,8 +1016,6 @@ def score(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> float:
 
     Raises
     ------
-    TypeError
-        The solution is not what `podium.prepare` returned, or the segments are not `Spans`.
     ValueError
         None of the ids is an id of the solution, or an id occurs twice.
     """
@@ -1069,8 +1044,6 @@ def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict
 
     Raises
     ------
-    TypeError
-        The solution is not what `podium.prepare` returned, or the segments are not `Spans`.
     ValueError
         None of the ids is an id of the solution, or an id occurs twice.
     """
@@ -1084,29 +1057,8 @@ def measures(solution: Solution, spans: Spans, essay_ids: Sequence[Any]) -> dict
 
 def require_texts(spans: Spans, texts: int) -> None:
     """Check that every segment belongs to one of some texts."""
-    _require_spans(spans)
     door.require_said(spans.of_one_text and len(spans) > 0, texts)
     door.require_essays(spans.essay, texts)
-
-
-def _require_spans(spans: object, hint: str = "") -> None:
-    """Check that an argument has segments."""
-    if not isinstance(spans, Spans):
-        found = f"found {type(spans).__name__}{hint or '; see from_table'}"
-        raise TypeError(f"spans: expected podium.spans.Spans, {found}")
-
-
-def _require_models(several: Any) -> None:
-    """Check that an argument is a list with the segments of several models."""
-    if isinstance(several, Spans) or not all(isinstance(spans, Spans) for spans in several):
-        raise TypeError("several: expected a list with the podium.spans.Spans of each model")
-
-
-def _require_ids(spans: Spans, essay_ids: Sequence[Any]) -> None:
-    """Check that every essay that has a segment has an id, and that no two essays have the same one."""
-    _require_spans(spans, "; give the segments first, then the ids" if isinstance(essay_ids, Spans) else "")
-    _distinct_texts(essay_ids)
-    require_texts(spans, len(essay_ids))
 
 
 def _distinct_texts(essay_ids: Sequence[Any]) -> list[str]:

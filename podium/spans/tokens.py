@@ -560,8 +560,6 @@ def _probabilities(tokens: list[npt.NDArray[Any]], windows: Ints, scheme: "_Sche
     """Return the probabilities of all windows, (tokens, labels). They are 0 for a token without a label."""
     number = len(scheme.labels)
     sized = [each for each in tokens if each.size]
-    if len({each.ndim for each in sized}) > 1:
-        raise ValueError("predictions: expected probabilities or labels in all windows, found both")
     if not sized:
         return np.zeros((0, number))
     if sized[0].ndim == 1:
@@ -648,21 +646,19 @@ class _Scheme(NamedTuple):
                 "probabilities and indices do not tell which label is which"
             )
         labels = list(LABELS) if given is None else _in_order(given)
-        meanings = [_meaning(label) for label in labels]
-        for label, meaning in zip(labels, meanings):
-            if meaning is None:
-                raise ValueError(
-                    f"labels: expected 'O' and types, with or without B-, I-, E- or S-, found {label!r:.40}. "
-                    f"The types are {', '.join(TYPES)}"
-                )
-            if meanings.count(meaning) > 1:
-                raise ValueError(f"labels: expected each once, found {label!r} {meanings.count(meaning)} times")
-        known = [meaning for meaning in meanings if meaning is not None]
+        unknown = [label for label in labels if _meaning(label) is None]
+        if unknown:
+            raise ValueError(
+                f"labels: expected 'O' and types, with or without B-, I-, E- or S-, found {unknown[0]!r:.40}. "
+                f"The types are {', '.join(TYPES)}"
+            )
+        known = [MEANINGS[label.strip().casefold()] for label in labels]
         prefixes = [prefix for prefix, _ in known]
         kinds = np.array([kind for _, kind in known], dtype=np.int64)
         used = {prefix for prefix, kind in known if kind < len(TYPES)}
-        if "" in used and len(used) > 1:
-            raise ValueError(f"labels: expected all types with a prefix or none, found {', '.join(labels)}")
+        if len(set(known)) < len(known) or ("" in used and len(used) > 1):
+            expected = "each label once, and all types with a prefix or none"
+            raise ValueError(f"labels: expected {expected}, found {', '.join(labels)}")
         column = np.full((len(PREFIXES), len(TYPES) + 1), len(labels))
         column[[PREFIXES.index(prefix or "I") for prefix in prefixes], kinds] = np.arange(len(labels))
         tagged = bool(used & {"B", "S"}), bool(used & {"E", "S"})
@@ -704,14 +700,11 @@ def _in_order(labels: Sequence[str] | Mapping[Any, str]) -> list[str]:
     """List labels in the order of their indices. Keys of ``id2label`` may be text, as in JSON."""
     if not isinstance(labels, Mapping):
         return list(labels)
-    by_number: dict[str, str] = {str(key): name for key, name in labels.items()}
-    wanted = [str(number) for number in range(len(labels))]
-    if sorted(by_number) != sorted(wanted):
-        keys = ", ".join(sorted(set(by_number) - set(wanted))[:3])
-        raise ValueError(
-            f"labels: expected the numbers 0 to {len(labels) - 1} as keys, as in id2label, found {keys}"
-        )
-    return [by_number[number] for number in wanted]
+    by_number = {str(key): name for key, name in labels.items()}
+    if set(by_number) != set(map(str, range(len(labels)))):
+        numbers = f"the numbers 0 to {len(labels) - 1} as keys, as in id2label"
+        raise ValueError(f"labels: expected {numbers}, found {', '.join(by_number)}")
+    return [by_number[str(number)] for number in range(len(labels))]
 
 
 # ---- Out of spans ----------------------------------------------------------------------------------------

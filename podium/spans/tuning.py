@@ -18,7 +18,7 @@ larger cluster, each set of candidates that some level keeps is counted once.
 import dataclasses
 import itertools
 from dataclasses import dataclass
-from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,11 @@ import pandas as pd
 from podium import statistics
 from podium.contest import way
 from podium.metric.contract import Measured
-from podium.scoring.evaluating import Solution
+from podium.scoring.evaluating import ALL, Solution
 from podium.spans.by_position import by_position
 from podium.spans.folds import deal
 from podium.spans.segments import (
+    PreparedEssays,
     Spans,
     from_table,
     joined,
@@ -152,25 +153,24 @@ def tune(
 
     Raises
     ------
-    TypeError
-        The solution is not what `podium.prepare` returned, or the candidates are not a DataFrame.
     SubmissionRejected
         The candidates are not a submission, or their probability is not a number from 0 to 1.
     UsageError
         There are more folds than essays, or fewer than two; or fewer than two essays have a candidate.
     """
-    prepared = prepared_for(solution, "tune")
-    if not isinstance(candidates, pd.DataFrame):
-        raise TypeError(f"tune: candidates: expected a pandas DataFrame, found {type(candidates).__name__}")
-    problem, notices = _problem(solution, prepared, candidates, effectiveness)
-    essays = len(problem.prepared.items)
-    _check_sizes(essays, folds)
+    problem, notices = _problem(solution, candidates, effectiveness)
+    essays, of_all = len(problem.prepared.items), len(solution.prepared[ALL].items)
+    if not 2 <= folds <= essays:
+        raise UsageError(
+            f"folds: expected at least 2, and at most {essays}, the number of the solution's essays with a "
+            f"candidate, found {folds}"
+        )
     strata = np.unique(problem.prepared.groups, axis=1, return_inverse=True)[1].ravel()
     fold = deal(strata, folds, seed)
     parts = [np.ones(essays, dtype=bool), *(fold != number for number in range(folds))]
     further = {} if effectiveness is None else {"effectiveness": f"{effectiveness:g}"}
-    if essays < len(prepared.items):
-        further["only_predicted"] = f"{essays}/{len(prepared.items)}"
+    if essays < of_all:
+        further["only_predicted"] = f"{essays}/{of_all}"
     # Of one group, every temperature makes the same score.
     has_groups = len(np.unique(problem.prepared.groups)) > 1
     temperatures = list(dict.fromkeys([float(problem.prepared.temperature), *[0.0] * has_groups]))
@@ -199,17 +199,6 @@ def tune(
         notices=notices,
         further=further,
     )
-
-
-def _check_sizes(essays: int, folds: int) -> None:
-    """Check that there are enough essays for the folds."""
-    if essays < 2:
-        raise UsageError(
-            f"expected candidates for at least 2 essays of the solution, found them for {essays}; compare the "
-            "ids of the candidates with those of the solution"
-        )
-    if not 2 <= folds <= essays:
-        raise UsageError(f"folds: expected 2 to {essays} (the number of essays to tune on), found {folds}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,8 +288,8 @@ def _by_fold(prepared: Measured, fold: Ints, before: Floats, nested: Floats) -> 
 class _Problem:
     """Essays with the candidates of a model."""
 
-    metric: Any  # the metric file
-    prepared: Any  # the solution of these essays, in the class of the metric file
+    metric: ModuleType  # the metric file
+    prepared: PreparedEssays  # the solution of these essays
     segments: Any  # the candidates in the class of the metric file, by essay and in the order of the text
     probability: Floats  # (n,) the probability of each candidate
 
@@ -331,9 +320,10 @@ class _Problem:
 
 
 def _problem(
-    solution: Solution, prepared: Any, candidates: pd.DataFrame, effectiveness: float | None
+    solution: Solution, candidates: pd.DataFrame, effectiveness: float | None
 ) -> tuple[_Problem, list[str]]:
     """Make the problem of the essays with a candidate, and notices about columns and about the other essays."""
+    prepared = prepared_for(solution)
     candidates, notices = way.recognized(solution, candidates, effectiveness)
     with way.cured(solution, candidates):
         segments = prepared.read(candidates)
@@ -373,7 +363,7 @@ def _probability(candidates: pd.DataFrame) -> Floats:
 
 
 def applied(
-    thresholds: pd.DataFrame | Path, candidates: pd.DataFrame, essay_id: str = "essay_id"
+    thresholds: pd.DataFrame, candidates: pd.DataFrame, essay_id: str = "essay_id"
 ) -> tuple[pd.DataFrame, list[str]]:
     """Make the submission of the candidates that reach the thresholds, and notices about what is gone."""
     if essay_id not in candidates:
@@ -381,13 +371,9 @@ def applied(
     given = candidates.assign(probability=_probability(candidates)).rename(columns={essay_id: "essay_id"})
     essay_ids = given["essay_id"].astype(str).unique().tolist()
     try:
-        spans = from_table(given, essay_ids)
+        kept = select(from_table(given, essay_ids), thresholds)
     except ValueError as problem:
         raise SubmissionRejected(str(problem)) from None
-    try:
-        kept = select(spans, thresholds)
-    except ValueError as problem:
-        raise UsageError(str(problem)) from None
     without = len(essay_ids) - len(np.unique(kept.essay))
     notices = [f"{without:,} of {counted(len(essay_ids), 'essay')} have no segment left"] if without else []
     return to_submission(kept, essay_ids).rename(columns={"essay_id": essay_id}), notices
@@ -523,7 +509,7 @@ class _Search:
         self._add(changes, begin[of_set], end[of_set], left, self._outcomes(left))
 
 
-def _untouched(metric: Any) -> Floats:
+def _untouched(metric: ModuleType) -> Floats:
     """The thresholds that keep every candidate, (2, types)."""
     return np.tile(np.array(UNTOUCHED)[:, np.newaxis], len(metric.DISCOURSE_TYPES))
 

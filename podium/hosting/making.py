@@ -109,13 +109,12 @@ def make_files(
     parts.told.extend([f"The rows keep their order, because {kept}."] if kept else [])
     public = {SAMPLE: shown.cells} | _public(tested, learned, row_id, known)
     report = _report(parts.told, everything, draw, (solution, trials), public)
-    doubts = parts.doubts + ([] if kept else _doubts(tested, row_id, shown, metric))
-    if draw.is_at_random:
-        doubts.append(splitting.doubt_of_time(everything.labels, [row_id, *known], {TEXT, *together}))
-    best = None if perfect is None else as_texts(perfect, metric)
+    doubts = [*parts.doubts, _doubt(everything, [row_id, *known], {TEXT, *together}, draw)]
+    if not (kept or doubts[-1]):
+        doubts.append(_doubt_of_order(tested, row_id, shown, metric))
     return Files(
         public,
-        _private(tested, best, names),
+        _private(tested, None if perfect is None else as_texts(perfect, metric), names),
         "\n\n".join(report) + "\n",
         [*solution.notices, *filter(None, doubts)],
         solution,
@@ -224,12 +223,19 @@ def _shuffled(drawn: Labeled, row_id: str, seed: int) -> Labeled:
     return drawn.taken(order.shuffled(texts, dict(zip(texts, drawn.items)), seed))
 
 
-def _doubts(tested: Labeled, row_id: str, shown: Sample, metric: Metric) -> list[str]:
+def _doubt(everything: Labeled, public: Sequence[str], others: Collection[str], draw: Draw) -> str:
+    """Warn of rows to learn from whose neighbors in the test set they tell."""
+    if not draw.is_at_random:
+        return ""
+    return splitting.doubt_of_neighbors(everything.labels.set_axis(everything.items), public, others)
+
+
+def _doubt_of_order(tested: Labeled, row_id: str, shown: Sample, metric: Metric) -> str:
     """Warn of ids whose order tells an answer."""
     answers = tested.cells[[name for name in shown.cells if name in tested.cells and name != row_id]]
     told = "" if metric.is_own else order.told_by_ids(tested.labels[row_id], answers)
     cure = f"--new-ids gives others, and keeps the old ones in {PRIVATE}/{NEW_IDS}"
-    return [f"the order of the ids in {row_id} tells {told}: {cure}"] if told else []
+    return f"the order of the ids in {row_id} tells {told}: {cure}" if told else ""
 
 
 def _right_and_wrong(

@@ -15,6 +15,7 @@ import pandas as pd
 from podium.contest import way
 from podium.hosting import balance, columns, order
 from podium.hosting.balance import Balance
+from podium.hosting.evidence import natural
 from podium.metric.hosted import Metric
 from podium.scoring import evaluating
 from podium.scoring.evaluating import IGNORED, PARTS, USAGE
@@ -36,7 +37,9 @@ MEANINGS = {
     **{part.lower(): part for part in (*PARTS, IGNORED)},
 }
 MOST_VALUES = 20  # of a column that splits labels
-FEWEST_TIMES = 30  # of which something can be said of neighbors in time
+FEWEST_TIMES = 30  # of which something can be said of neighbors
+TIME = re.compile(r"[T _](\d\d(?::\d\d){0,2}(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)(?!\d)")  # of the day
+UNIX_SECONDS = np.array([631_152_000, 4_102_444_800])  # of 1990 and of 2100
 
 Strata = Sequence[tuple[str, ...]]
 Texts = npt.NDArray[np.object_]
@@ -301,46 +304,70 @@ def _by_time(labels: pd.DataFrame, groups: Texts, draw: Draw) -> Texts:
 def _moments(cells: pd.Series) -> Floats | None:
     """Numbers in the order of time: those of dates, which may stand within ids; None if there are others.
 
-    >>> _moments(pd.Series(["store 1, 2027-02-01", "store 1, 2027-01-31"])).tolist()
-    [20270201.0, 20270131.0]
+    >>> times = _moments(pd.Series(["store 1, 2027-02-01", "store 1, 2027-01-31", "2027-01-31_07"]))
+    >>> (np.diff(times) / 3600).tolist()
+    [-24.0, 7.0]
     >>> times = _moments(pd.Series(["01/02/2027", "31/01/2027"]))
     >>> bool(times[0] > times[1]), _moments(pd.Series(["01/02/2027", "02/01/2027"]))
     (True, None)
     """
-    texts = ids.texts(cells)
-    days = texts.map(lambda text: (order.DATE.search(text) or [""])[0])
-    parts = [re.findall(r"\d{4}|\d\d?", day) for day in days]
-    if not days.str.match(r"(19|20)\d\d").all():
+    if pd.api.types.is_integer_dtype(cells):
+        is_time = any(cells.between(*UNIX_SECONDS * unit).all() for unit in (1, 1_000))
+        return cells.to_numpy(np.float64) if is_time else None
+    found = [order.DATE.search(text) for text in ids.texts(cells)]
+    parts = [re.findall(r"\d{4}|\d\d?", day[0] if day else "") for day in found]
+    if not all(part and len(part[0]) == 4 for part in parts):
         has_years = all(part and len(part[-1]) == 4 for part in parts)
         if not has_years or max(int(part[0]) for part in parts) <= 12:  # The first number may be the month.
             return None
         parts = [part[::-1] for part in parts]
-        texts = pd.Series(["-".join(number.zfill(2) for number in part) for part in parts])
-    dates = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
-    if dates.notna().all():
-        return np.asarray(dates.astype("int64"), dtype=np.float64)
-    digits = ["".join(part.zfill(2) for part in day).ljust(8, "0") for day in parts]
-    return np.array(digits, dtype=np.float64)
+    days = pd.Series(["-".join(number.zfill(2) for number in part) for part in parts])
+    hours = [TIME.match(day.string, day.end()) if day else None for day in found]
+    texts = days + [f"T{hour[1]}" if hour else "" for hour in hours]
+    dates, whole = (pd.to_datetime(each, format="ISO8601", errors="coerce", utc=True) for each in (texts, days))
+    seconds = (dates.fillna(whole) - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+    return np.asarray(seconds, dtype=np.float64)
 
 
-def doubt_of_time(labels: pd.DataFrame, public: Sequence[str], others: Collection[str]) -> str:
-    """Warn of a public column of dates if an answer changes little from one date to the next."""
+def doubt_of_neighbors(labels: pd.DataFrame, public: Sequence[str], others: Collection[str]) -> str:
+    """Warn if an answer changes little between the dates of a public column, or from one id to the next.
+
+    The index of the `labels` has the item of each row.
+    """
     answers = labels.columns.drop([*public, *others], errors="ignore")
-    for name in public:
-        if _moments(labels[name].head(FEWEST_TIMES)) is None or (moments := _moments(labels[name])) is None:
-            continue
+    for moments, what, cure in _neighbors(labels, public):
         for answer in answers:
-            values = labels[answer]
-            if not pd.api.types.is_numeric_dtype(values):
-                values = values == values.mode()[0]
-            series = values.astype(float).groupby(moments).mean().dropna()
-            # The mean square of a step is twice the variance where neighbors have nothing in common.
-            if len(series) >= FEWEST_TIMES and 0 < (np.diff(series) ** 2).mean() < series.var():
-                return (
-                    f"{name} has dates, and {answer} changes little from one to the next: rows to learn from "
-                    f"tell those between them; --by-time {name} scores the last rows instead"
-                )
+            if _is_smooth(labels[answer], moments):
+                return f"{what.format(answer)}: rows to learn from tell those between them; {cure}"
     return ""
+
+
+def _neighbors(labels: pd.DataFrame, public: Sequence[str]) -> Iterator[tuple[Floats, str, str]]:
+    """Orders in which all may see the rows, with what is said of an answer that follows one, and its cure."""
+    for name in public:
+        some = labels[name].iloc[:: max(len(labels) // FEWEST_TIMES, 1)]
+        if _moments(some) is not None and (moments := _moments(labels[name])) is not None:
+            what = f"{name} has dates, and {{}} changes little from one to the next"
+            yield moments, what, f"--by-time {name} scores the last rows instead"
+    places = pd.factorize(ids.texts(labels[public[0]]).map(_order), sort=True)[0]
+    what = f"{{}} changes little from one {public[0]} to the next"
+    yield np.asarray(places, np.float64), what, "--new-ids gives the rows other ids"
+
+
+def _order(text: str) -> tuple[tuple[int, str], ...]:
+    """Where an id stands among others."""
+    return tuple(natural(text))
+
+
+def _is_smooth(values: pd.Series, moments: Floats) -> bool:
+    """Whether values change little from a moment to the next one, where another item begins."""
+    if not pd.api.types.is_numeric_dtype(values):
+        values = values == values.mode()[0]
+    rows = pd.DataFrame({"value": np.asarray(values, dtype=np.float64), "item": values.index})
+    series = rows.groupby(moments).agg({"value": "mean", "item": "first"}).dropna()
+    steps = series["value"].diff()[series["item"].ne(series["item"].shift())].dropna()
+    # The mean square of a step is twice the variance where neighbors have nothing in common.
+    return len(steps) >= FEWEST_TIMES and bool(0 < (steps**2).mean() < series["value"].var())
 
 
 def _items(whole: evaluating.Solution, labels: pd.DataFrame, row_id: str) -> tuple[Ints, list[str], Strata]:

@@ -1087,12 +1087,34 @@ def test_the_last_rows_are_scored_by_time(capsys, labels):
     assert days.loc["Public", "max"] < days.loc["Private", "min"]
 
 
+@pytest.mark.parametrize(
+    ("times", "cure"),
+    [
+        (lambda hours: hours.strftime("%d.%m.%Y %H:%M"), "--by-time when"),
+        (lambda hours: hours.strftime("%Y-%m-%d_%H"), "--by-time when"),
+        (lambda hours: (hours - pd.Timestamp(0)) // pd.Timedelta(milliseconds=1), "--by-time when"),
+        (lambda hours: np.arange(90) * 7, "answer changes little from one id to the next: "),
+    ],
+    ids=["day in front", "hours", "milliseconds", "numbers alone"],
+)
+def test_neighbors_that_tell_an_answer_are_told(capsys, labels, times, cure):
+    """Hours of four days in a public column, or ids that count."""
+    Path("mine.py").write_text(ACCURACY.replace("BODY", WALK))
+    table = pd.DataFrame({"id": range(90), "when": times(pd.date_range("2027-01-12", periods=90, freq="h"))})
+    table.assign(answer=SERIES["answer"]).sample(frac=1, random_state=0).to_csv(labels, index=False)
+    code, _, err = make_labels(capsys, labels, "--test", 0.3, "--public-columns", "when")
+    assert (code, cure in err) == (0, True)
+    shutil.rmtree("files")
+    code, _, err = make_labels(capsys, labels, "--test", 0.3, "--new-ids")
+    assert (code, "changes little" in err) == (0, False)
+
+
 def test_an_answer_that_no_neighbor_tells_gives_no_warning(capsys, labels):
     Path("mine.py").write_text(ACCURACY.replace("BODY", WALK))
     noise = np.random.default_rng(5).normal(size=90).round(3)
     SERIES.assign(answer=noise).to_csv(labels, index=False)
     code, _, err = make_labels(capsys, labels, "--test", 0.3)
-    assert (code, "has dates" in err) == (0, False)
+    assert (code, "changes little" in err) == (0, False)
 
 
 @pytest.mark.parametrize(

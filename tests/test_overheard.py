@@ -185,7 +185,7 @@ def test_a_program_that_a_metric_starts_has_a_stream(tmp_path: Path, capfd: pyte
         subprocess.run([sys.executable, "-c", "print('done')"], stdout=sys.stderr, check=True)
         assert isinstance(sys.stderr, io.TextIOWrapper)
         assert os.isatty(sys.stderr.fileno()) is False
-    assert capfd.readouterr().err == "done\n"
+    assert capfd.readouterr().err == "e.py prints: done\n"
 
 
 def test_what_a_record_of_a_competition_says_is_made_visible(place: Path, capfd) -> None:

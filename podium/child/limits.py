@@ -15,16 +15,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podium.words.errors import SubmissionRejected
 
 if sys.platform == "linux":
     import resource
-
-
-# With this signal a parent interrupts a worker that has used no processor time for too long.
-INTERRUPT: Any = getattr(signal, "SIGUSR1", None)
 
 
 class Limits(NamedTuple):
@@ -49,12 +45,12 @@ def within(limits: Limits) -> Iterator[None]:
     """
     in_main = threading.current_thread() is threading.main_thread()
     try:
-        with _time_limited(limits, in_main), _memory_limited(limits.memory, in_main):
+        with _time_limited(limits.seconds, in_main), _memory_limited(limits.memory, in_main):
             yield
     except SubmissionRejected:
         raise
-    except _TimeExceededError as problem:
-        raise LimitExceededError(str(problem)) from None
+    except _TimeExceededError:
+        raise LimitExceededError(f"takes more than {limits.seconds:g} s of processor time") from None
     except Exception as problem:
         if not (_lacks_memory(problem) and _available_memory() > limits.memory):
             raise
@@ -69,28 +65,23 @@ class _TimeExceededError(BaseException):
 
 
 @contextmanager
-def _time_limited(limits: Limits, in_main: bool) -> Iterator[None]:
-    """Raise `_TimeExceededError` after so much processor time, or when the parent interrupts this process."""
+def _time_limited(seconds: float, in_main: bool) -> Iterator[None]:
+    """Raise `_TimeExceededError` after so much processor time."""
     if not (in_main and hasattr(signal, "setitimer")):
         yield
         return
-    exceeded = {
-        signal.SIGPROF: f"takes more than {limits.seconds:g} s of processor time",
-        INTERRUPT: f"uses no processor time for {limits.idle:g} s",
-    }
 
     def stop(number: int, _: object) -> None:
-        raise _TimeExceededError(exceeded[number])
+        raise _TimeExceededError
 
-    before = {number: signal.signal(number, stop) for number in exceeded}
+    before = signal.signal(signal.SIGPROF, stop)
     try:
         # It is raised again every second, in case a metric catches it.
-        signal.setitimer(signal.ITIMER_PROF, limits.seconds, 1.0)
+        signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGPROF, before)
 
 
 @contextmanager

@@ -1,147 +1,97 @@
 """What a stranger's metric prints is caught in its process, made harmless, and told once with the file's name.
 
 A metric may print what it found in a participant's cell: titles and colors of a terminal, a cleared screen, or
-lines that look like podium's.  Python's prints are told at once.  Code in C and programs that a metric starts
-write to the descriptors 1 and 2, which lead into a file in a child (see `podium.child.supervised`); this is
-told as soon as the metric's function has ended.
+lines that look like podium's.  So meanwhile the standard streams lead into a file, which is told as soon as the
+metric's function has ended.  In a child (see `podium.child.supervised`) the descriptors 1 and 2 lead into the
+same file, because code in C and programs that a metric starts write to these.
 """
 
+import atexit
+import contextlib
 import io
+import os
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import IO, Any, TextIO
 
 from podium.words.wording import printable
 
-__all__ = ["Into", "caught", "forget", "lie_over", "tell_rest"]
+__all__ = ["caught", "file_for_prints", "forget", "lie_over", "tell_rest"]
 
 LONGEST_LINE = 300  # characters that are shown
 MOST_LINES = 20  # of each file that are shown; a metric may print one for each cell
-MOST_BYTES = 1 << 16  # that are read of what one call wrote to the descriptors
+MOST_BYTES = 1 << 16  # that are read of what one call printed
 
-_streams: dict[Path, "_Stream"] = {}  # by file
-_beneath: IO[bytes] | None = None  # where the descriptors 1 and 2 lead, if podium's own streams are others
-
-
-def lie_over(file: IO[bytes]) -> None:
-    """Read from now on also what is written to the descriptors 1 and 2, which lead into this file."""
-    global _beneath
-    _beneath = file
-
-
-def tell_rest(file: IO[bytes]) -> None:
-    """Tell what a process wrote into its file, and nobody has told, because it has ended before."""
-    heard = _Heard("the metric")
-    _hear(file, heard)
-    heard.end()
-
-
-def _hear(file: IO[bytes], heard: "_Heard") -> None:
-    """Tell what is in a file, and empty it."""
-    file.seek(0)
-    if content := file.read(MOST_BYTES):
-        heard.write(content)
-        file.seek(0)
-        file.truncate()
-
-
-@contextmanager
-def caught(file: Path) -> Iterator[None]:
-    """Tell on stderr what Python prints meanwhile, each line once; within another call nothing changes."""
-    if isinstance(sys.stderr, _Stream):
-        yield
-        return
-    # The stream stays, because a handler of the metric's logs may keep it.
-    stream = _streams.setdefault(file.resolve(), _Stream(_Heard(file.name)))
-    heard = stream.heard
-    heard.teller = sys.stderr
-    try:
-        with redirect_stdout(stream), redirect_stderr(stream):
-            yield
-    finally:
-        heard.end()
-        if _beneath is not None:
-            _hear(_beneath, heard)
-            heard.end()
-        heard.teller = None
-
-
-def forget() -> None:
-    """Tell everything again, because another command begins."""
-    _streams.clear()
+_told: dict[Path, set[str]] = {}  # the lines of each file that were told
 
 
 class _Stream(io.TextIOWrapper):
-    """A stream of texts over what is heard, which has all that a standard stream has."""
-
-    def __init__(self, heard: "_Heard") -> None:
-        into: Any = Into(heard.write, heard.fileno)  # which is all that is needed of a buffer
-        super().__init__(into, encoding="utf-8", errors="backslashreplace", write_through=True)
-        self.heard = heard
+    """The standard streams of a metric."""
 
     def close(self) -> None:
         """Stay open, also where a metric closes its standard streams."""
 
 
-class Into(io.RawIOBase):
-    """What is written here is given to a function; programs write to a descriptor instead."""
-
-    def __init__(
-        self, take: Callable[[bytes], object], descriptor: Callable[[], int], is_terminal: bool = False
-    ) -> None:
-        self._take, self._descriptor, self._is_terminal = take, descriptor, is_terminal
-
-    def fileno(self) -> int:
-        """The number of the descriptor to which programs write."""
-        return self._descriptor()
-
-    def writable(self) -> bool:
-        """Tell that something can be written, as a TextIOWrapper asks."""
-        return True
-
-    def isatty(self) -> bool:
-        """Whether all ends on a terminal."""
-        return self._is_terminal
-
-    def write(self, content: Any) -> int:
-        """Give bytes to the function."""
-        given = bytes(content)
-        self._take(given)
-        return len(given)
+_stream: _Stream | None = None  # a single one, because a handler of the metric's logs may keep it
 
 
-class _Heard:
-    """What one file prints, as bytes, and which of its lines were told."""
+def file_for_prints() -> IO[bytes]:
+    """A file for what is printed; it is lost where no folder can hold one."""
+    try:
+        return tempfile.TemporaryFile(buffering=0)
+    except OSError:
+        return open(os.devnull, "w+b", buffering=0)
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._told: set[str] = set()
-        self._line = b""
-        self.teller: TextIO | None = None  # where it is told; outside of the metric's functions it is stderr
 
-    def fileno(self) -> int:
-        """The number of a descriptor that programs get which a metric starts."""
-        return (_beneath or self.teller or sys.stderr).fileno()
+def lie_over(file: IO[bytes]) -> None:
+    """Let metrics print into this file from now on."""
+    global _stream
+    _stream = _Stream(file, encoding="utf-8", errors="backslashreplace", write_through=True)
 
-    def write(self, given: bytes) -> None:
-        """Tell the lines that are complete."""
-        *lines, rest = (self._line + given).replace(b"\r", b"\n").split(b"\n")
-        for line in lines:
-            self._tell(line)
-        self._line = rest[: 4 * LONGEST_LINE]
 
-    def end(self) -> None:
-        """Tell what has no end of line."""
-        self._tell(self._line)
-        self._line = b""
+@contextmanager
+def caught(file: Path) -> Iterator[None]:
+    """Tell on stderr what is printed meanwhile, each line once; within another call nothing changes."""
+    if isinstance(sys.stderr, _Stream):
+        yield
+        return
+    if _stream is None:
+        own = file_for_prints()
+        atexit.register(own.close)
+        lie_over(own)
+    assert _stream is not None
+    stream, teller = _stream, sys.stderr
+    try:
+        with redirect_stdout(stream), redirect_stderr(stream):
+            yield
+    finally:
+        _tell(stream.buffer, file.name, _told.setdefault(file.resolve(), set()), teller)
 
-    def _tell(self, line: bytes) -> None:
-        """Tell a line that was not told before."""
+
+def forget() -> None:
+    """Tell everything again, because another command begins."""
+    _told.clear()
+
+
+def tell_rest(file: IO[bytes]) -> None:
+    """Tell what a process wrote into its file, and nobody has told, because it has ended before."""
+    _tell(file, "the metric", set(), sys.stderr)
+
+
+def _tell(file: Any, name: str, told: set[str], teller: TextIO) -> None:
+    """Tell the lines of a file that were not told before, and empty it."""
+    content = b""
+    with contextlib.suppress(OSError, ValueError):  # a metric may have closed it
+        file.seek(0)
+        content = file.read(MOST_BYTES)
+        file.seek(0)
+        file.truncate()
+    for line in content.replace(b"\r", b"\n").split(b"\n"):
         text = printable(line[: 4 * LONGEST_LINE].decode("utf-8", "replace").strip())[:LONGEST_LINE]
-        if not text or text in self._told or len(self._told) > MOST_LINES:
-            return
-        self._told.add(text)
-        what = f"prints: {text}" if len(self._told) <= MOST_LINES else "prints more, which is not shown"
-        print(f"{printable(self._name)} {what}", file=self.teller or sys.stderr, flush=True)
+        if text and text not in told and len(told) <= MOST_LINES:
+            told.add(text)
+            what = f"prints: {text}" if len(told) <= MOST_LINES else "prints more, which is not shown"
+            print(f"{printable(name)} {what}", file=teller, flush=True)

@@ -96,11 +96,11 @@ def is_stopped(process: int) -> bool:
 
 
 def busy_seconds(process: int) -> float | None:
-    """The processor time of a process, unless it is this one, and of all that it has begun; None if unknown."""
+    """The processor time of a process and of all that it has begun; None if unknown."""
     if not os.path.isdir("/proc/self"):
         return None
-    everyone = _descendants(process) | ({} if process == os.getpid() else {process: _fields(process)})
-    ticks = sum(int(each) for fields in everyone.values() for each in fields[TICKS])
+    everyone = [_fields(process), *_descendants(process).values()]
+    ticks = sum(int(each) for fields in everyone for each in fields[TICKS])
     return float(ticks / os.sysconf("SC_CLK_TCK"))
 
 

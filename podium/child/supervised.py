@@ -12,6 +12,7 @@ that does one task after the other, see `podium.child.workers`.
 """
 
 import atexit
+import binascii
 import contextlib
 import functools
 import io
@@ -19,9 +20,7 @@ import math
 import os
 import queue
 import signal
-import struct
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -29,17 +28,15 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from podium.child import overheard, processes
-from podium.child.limits import INTERRUPT
 from podium.words.errors import HostError, UsageError, exit_code_of
 
 if TYPE_CHECKING:
     import subprocess
 
-__all__ = ["Child", "Patience", "Voice", "Watch", "WorkerLostError", "file_for_descriptors", "supervised"]
+__all__ = ["Child", "Patience", "Voice", "Watch", "WorkerLostError", "new_token", "supervised"]
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_END = 2.0  # for a child that has given its answer or closed its pipe
-SECONDS_TO_LISTEN = 5.0  # for a worker that was interrupted
 SECONDS_TO_LEAVE = (
     10.0  # for a command that was interrupted, which cleans up; a library may have lost the signal
 )
@@ -47,11 +44,8 @@ BUSY = 0.005  # of the time; to wait for another process takes a little, too
 ENDED_BY = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
 WISHES = (signal.SIGINT, *ENDED_BY)  # that end a command
 
-TOKEN_BYTES = 16
-HEAD = struct.Struct("<BQ")  # of a word, behind the token: its kind, and how many bytes follow
-WORK, STDOUT, STDERR = 0, 1, 2  # the kinds: a task or its answer, and what is printed
-NOTHING = (-1, b"")  # has been said
-BLOCK = 1 << 16  # bytes that are read at once
+# The kinds of words: a task or its answer, what is printed, and that nothing will be said any more.
+WORK, STDOUT, STDERR, END = b"w", b"o", b"e", b""
 
 
 class Patience(NamedTuple):
@@ -60,7 +54,6 @@ class Patience(NamedTuple):
     idle: float = 60.0  # without any processor time
     processor: float = math.inf  # of processor time
     whole: float = math.inf  # by the clock
-    is_worker: bool = False  # which is interrupted where it waits, so that it can go on with its next task
 
 
 class WorkerLostError(Exception):
@@ -83,21 +76,21 @@ class Child:
     def __init__(
         self,
         process: "_Forked | subprocess.Popen[bytes]",
-        pipe: io.BufferedReader,
+        pipe: IO[bytes],
         token: bytes,
         printed: IO[bytes],  # where its descriptors 1 and 2 lead
         tasks: IO[bytes] | None = None,
     ) -> None:
         self.process, self.printed, self._token, self._tasks = process, printed, token, tasks
-        self._words: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
+        self._words: queue.SimpleQueue[tuple[bytes, bytes]] = queue.SimpleQueue()
         threading.Thread(target=self._hear, args=(pipe,), daemon=True).start()
 
-    def _hear(self, pipe: io.BufferedReader) -> None:
-        """Put what the child says into the queue, and None at its end."""
+    def _hear(self, pipe: IO[bytes]) -> None:
+        """Put what the child says into the queue."""
         with pipe:
             for word in words(pipe, self._token):
                 self._words.put(word)
-        self._words.put(None)
+        self._words.put((END, b""))
 
     def give(self, task: bytes) -> None:
         """Give a task to a worker; if it has ended, there will be no answer."""
@@ -111,18 +104,16 @@ class Child:
         while True:
             has_ended = self.process.poll() is not None  # while others may hold its end of the pipe
             try:
-                word = self._words.get(timeout=SECONDS_TO_END if has_ended else SECONDS_BETWEEN_LOOKS)
+                kind, content = self._words.get(timeout=SECONDS_TO_END if has_ended else SECONDS_BETWEEN_LOOKS)
             except queue.Empty:
-                word = None if has_ended else NOTHING
-            if word is None:
+                kind, content = (END if has_ended else STDERR), b""  # nothing was said
+            if kind == WORK:
+                return content
+            if kind == END:
                 code = self.wait(SECONDS_TO_END)
                 ending = "it closed its connection" if code is None else processes.ending(code)
                 raise WorkerLostError(ending, code)
-            if word is not NOTHING:
-                kind, content = word
-                if kind == WORK:
-                    return content
-                _print(sys.stdout if kind == STDOUT else sys.stderr, content)
+            _print(sys.stdout if kind == STDOUT else sys.stderr, content)
             watch.look()
 
     def wait(self, seconds: float) -> int | None:
@@ -144,20 +135,17 @@ class Child:
                 self._tasks.close()
 
 
-def words(pipe: io.BufferedReader, token: bytes) -> Iterator[tuple[int, bytes]]:
-    """What comes through a pipe behind a token; what comes before one is nobody's word."""
-    unread = bytearray()
-    while block := pipe.read1(BLOCK):
-        unread += block
-        while (start := unread.find(token)) >= 0:
-            begin = start + len(token) + HEAD.size
-            kind, size = HEAD.unpack_from(unread, begin - HEAD.size) if len(unread) >= begin else (0, 1)
-            if len(unread) < begin + size:
-                break
-            yield kind, bytes(unread[begin : begin + size])
-            del unread[: begin + size]
-        else:
-            del unread[: 1 - len(token)]
+def new_token() -> bytes:
+    """A token that stands before the words of one child."""
+    return os.urandom(16).hex().encode()
+
+
+def words(pipe: IO[bytes], token: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """What comes through a pipe behind a token, a word on each line; all else is nobody's word."""
+    for line in pipe:
+        _, is_said, word = line.rpartition(token)
+        if is_said and word.endswith(b"\n"):
+            yield word[:1], binascii.a2b_base64(word[1:])
 
 
 def _print(stream: Any, content: bytes) -> None:
@@ -178,7 +166,7 @@ class Watch:
         self.pid, self.patience = pid, patience
         self.pause = min(1.0, patience.idle / 4, patience.processor / 4)
         self.began = self.looked_at = self.busy_at = time.monotonic()
-        self.busy, self.stopped, self.is_interrupted = 0.0, 0, False
+        self.busy, self.stopped = 0.0, 0
 
     def look(self) -> None:
         """Raise an error if the child was stopped, or if the patience is at its end."""
@@ -196,32 +184,18 @@ class Watch:
 
     def _measure(self, now: float) -> None:
         """Compare what the child has used with the patience."""
-        idle, processor, _, is_worker = self.patience
-        # What the child of a command leaves behind comes to this process.
-        if (spent := processes.busy_seconds(self.pid if is_worker else os.getpid())) is None:
+        if (spent := processes.busy_seconds(self.pid)) is None:
             return
         if spent > self.busy + BUSY * (now - self.busy_at):
-            self.busy, self.busy_at, self.is_interrupted = spent, now, False
+            self.busy, self.busy_at = spent, now
+        idle, processor, _ = self.patience
         if spent > processor:
-            limit = f"more than {processor:g} s of processor time: --time-limit gives it more"
-            raise HostError(f"the metric takes {limit}")
-        if now < self.busy_at + idle + SECONDS_TO_LISTEN * self.is_interrupted:
+            used, option = f"more than {processor:g} s of processor time", "--time-limit"
+        elif now > self.busy_at + idle:
+            used, option = f"no processor time for {idle:g} s", "--idle-limit"
+        else:
             return
-        if not is_worker:
-            waits = f"no processor time for {idle:g} s, so it was ended: --idle-limit gives it more"
-            raise HostError(f"the metric has used {waits}")
-        if self.is_interrupted:
-            raise WorkerLostError("it used no processor time and could not be interrupted")
-        self.is_interrupted = True
-        os.kill(self.pid, INTERRUPT)
-
-
-def file_for_descriptors() -> IO[bytes]:
-    """A file for what a child writes to the descriptors 1 and 2; it is lost where no folder can hold one."""
-    try:
-        return tempfile.TemporaryFile(buffering=0)
-    except OSError:
-        return open(os.devnull, "w+b", buffering=0)
+        raise WorkerLostError(f"it has used {used}, so it was ended: {option} gives it more")
 
 
 # ---- The side of the child --------------------------------------------------------------------------------
@@ -234,23 +208,45 @@ class Voice:
         self._pipe, self._token = pipe, token
         self._lock = threading.Lock()  # a bar of progress has a thread of its own
 
-    def say(self, kind: int, content: bytes) -> None:
+    def say(self, kind: bytes, content: bytes) -> None:
         """Say a word."""
         with self._lock:
-            self._pipe.write(self._token + HEAD.pack(kind, len(content)))
-            self._pipe.write(content)
+            self._pipe.write(self._token + kind + binascii.b2a_base64(content))
             self._pipe.flush()
 
-    def lead(self, printed: IO[bytes], stdout: int = STDOUT) -> None:
+    def lead(self, printed: IO[bytes], stdout: bytes = STDOUT) -> None:
         """Lead podium's own streams to the parent, and the descriptors 1 and 2 into a file that both have."""
         for number, name, kind in ((1, "stdout", stdout), (2, "stderr", STDERR)):
             before = getattr(sys, name)
             before.flush()
-            raw = overheard.Into(functools.partial(self.say, kind), before.fileno, before.isatty())
-            buffer = io.BufferedWriter(raw)
-            setattr(sys, name, io.TextIOWrapper(buffer, before.encoding, before.errors, line_buffering=True))
+            said: Any = _Said(functools.partial(self.say, kind), number, before.isatty())
+            setattr(sys, name, io.TextIOWrapper(said, before.encoding, before.errors, line_buffering=True))
             os.dup2(printed.fileno(), number)
         overheard.lie_over(printed)
+
+
+class _Said(io.RawIOBase):
+    """What is written here is said; programs write to a descriptor instead."""
+
+    def __init__(self, say: Callable[[bytes], None], descriptor: int, is_terminal: bool) -> None:
+        self._say, self._descriptor, self._is_terminal = say, descriptor, is_terminal
+
+    def fileno(self) -> int:
+        """The number of the descriptor to which programs write."""
+        return self._descriptor
+
+    def writable(self) -> bool:
+        """Tell that something can be written, as a TextIOWrapper asks."""
+        return True
+
+    def isatty(self) -> bool:
+        """Whether all ends on a terminal."""
+        return self._is_terminal
+
+    def write(self, content: Any) -> int:
+        """Say some bytes."""
+        self._say(bytes(content))
+        return len(content)
 
 
 # ---- Commands ---------------------------------------------------------------------------------------------
@@ -308,7 +304,7 @@ def _error_of(lost: WorkerLostError) -> HostError | UsageError:
             "the process of the metric was killed (signal 9), perhaps because the machine has too little memory"
         )
     if lost.code is None:
-        return HostError(f"the process of the metric gave no result: {lost.ending}")
+        return HostError(f"the metric gave no result: {lost.ending}")
     verb = "stopped" if lost.code == processes.STOPPED else "ended" if lost.code >= 0 else "crashed"
     return HostError(f"the metric {verb} its process before there was a result: {lost.ending}")
 
@@ -316,7 +312,7 @@ def _error_of(lost: WorkerLostError) -> HostError | UsageError:
 def _forked(work: Callable[[], None]) -> Child:
     """Fork a child that does the work; signals wait until both know what to do about one."""
     reading, writing = os.pipe()
-    token, printed = os.urandom(TOKEN_BYTES), file_for_descriptors()
+    token, printed = new_token(), overheard.file_for_prints()
     sys.stdout.flush()
     sys.stderr.flush()
     signal.pthread_sigmask(signal.SIG_BLOCK, WISHES)

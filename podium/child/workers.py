@@ -6,13 +6,11 @@ the notebook of its parent again, and it ends as soon as the pipe is closed, eve
 
 import concurrent.futures
 import contextlib
-import io
 import itertools
 import math
 import os
 import pickle
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -21,26 +19,24 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
-from podium.child import cluster
-from podium.child.limits import INTERRUPT
+from podium.child import cluster, overheard
 from podium.child.supervised import (
     STDERR,
-    TOKEN_BYTES,
     WORK,
     Child,
     Patience,
     Voice,
     WorkerLostError,
-    file_for_descriptors,
+    new_token,
     words,
 )
 
 TASKS_PER_WORKER = 3  # tasks under way for each worker, so that no worker waits
 SECONDS_TO_CLOSE = 0.1
 SECONDS_TO_WAKE = 1.0
-ENDLESS = Patience(math.inf, is_worker=True)
+ENDLESS = Patience(math.inf)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -70,7 +66,7 @@ def start_workers(jobs: int, most: int, apart: bool = False, idle: float = math.
     """Start workers on this machine, at most one for each of so many tasks, and end them when all is done.
 
     A single one is this process, unless the work has to be done `apart` from it because it may crash. Whoever
-    uses no processor time for so long (`idle`) is interrupted.
+    uses no processor time for so long (`idle`) is ended, and its task is lost.
     """
     number = min(jobs or os.cpu_count() or 1, max(1, most))
     if number == 1 and not apart:
@@ -171,7 +167,7 @@ def _start(key: str) -> Child:
     # There is a process for each core, so each one multiplies matrices with one thread. Each has a session of
     # its own, so that Ctrl-C in the terminal reaches the parent alone, which ends the others.
     one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
-    token, printed = os.urandom(TOKEN_BYTES), file_for_descriptors()
+    token, printed = new_token(), overheard.file_for_prints()
     process = subprocess.Popen(
         [sys.executable, "-c", START.format(path=sys.path)],
         stdin=subprocess.PIPE,
@@ -181,9 +177,9 @@ def _start(key: str) -> Child:
         start_new_session=True,
     )
     assert process.stdin is not None
-    assert isinstance(process.stdout, io.BufferedReader)
+    assert process.stdout is not None
     with contextlib.suppress(OSError):
-        process.stdin.write(token)
+        process.stdin.write(token + b"\n")
     child = Child(process, process.stdout, token, printed, process.stdin)
     _children.setdefault(key, set()).add(child)
     return child
@@ -197,12 +193,11 @@ def end_processes(key: str) -> None:
 
 def serve() -> None:
     """Do the tasks that come through standard input, until it is closed."""
-    tasks, token = os.fdopen(os.dup(0), "rb"), os.read(0, TOKEN_BYTES)
+    tasks = os.fdopen(os.dup(0), "rb")
+    token = tasks.readline().strip()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # whoever reads standard input finds nothing
     voice, printed = Voice(os.fdopen(os.dup(1), "wb"), token), os.fdopen(os.dup(2), "r+b", 0)
     voice.lead(printed, stdout=STDERR)
-    if INTERRUPT is not None:
-        signal.signal(INTERRUPT, signal.SIG_IGN)  # where no task is limited
     warnings.simplefilter("ignore")  # those of a metric's libraries; who asks for answers tells what matters
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_tasks, args=(tasks, token, waiting), daemon=True).start()
@@ -225,7 +220,7 @@ def _packed_error(problem: Exception) -> bytes:
     return packed
 
 
-def _read_tasks(tasks: io.BufferedReader, token: bytes, waiting: "queue.SimpleQueue[bytes]") -> None:
+def _read_tasks(tasks: IO[bytes], token: bytes, waiting: "queue.SimpleQueue[bytes]") -> None:
     """Read tasks while the main thread works. When the parent has closed the pipe or was killed, all ends."""
     for _, task in words(tasks, token):
         waiting.put(task)

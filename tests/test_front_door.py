@@ -86,9 +86,15 @@ SPANS = podium.spans.from_words([0], [1], "Claim")
         (lambda: podium.score(SOLUTION, Polars()), r"found tests.Polars; give .to_pandas\(\) of it"),
         (lambda: podium.score(SOLUTION, [1]), "^score: submission: expected a pandas DataFrame, found list$"),
         (lambda: podium.score(FOLD, SUBMISSION, temperature=3), "give temperature to podium.prepare instead"),
-        (lambda: podium.score(SUBMISSION, FOLD), "solution first, .*; the second one is a prepared solution"),
+        (
+            lambda: podium.score(SUBMISSION, FOLD),
+            "submission: expected a pandas DataFrame, found podium.Solution$",
+        ),
         (lambda: podium.score(SOLUTION, SPANS), r"podium.Spans; give podium.spans.to_submission\(\) of them"),
-        (lambda: podium.prepare(FOLD), "found a solution that is prepared already"),
+        (
+            lambda: podium.prepare(FOLD),
+            "^prepare: solution: expected a pandas DataFrame, found podium.Solution$",
+        ),
     ],
 )
 def test_the_wrong_object_is_told_which_is_right(call: Callable[[], object], message: str) -> None:

@@ -190,12 +190,9 @@ class Watch:
             self.busy, self.busy_at = spent, now
         idle, processor, _ = self.patience
         if spent > processor:
-            used, option = f"more than {processor:g} s of processor time", "--time-limit"
-        elif now > self.busy_at + idle:
-            used, option = f"no processor time for {idle:g} s", "--idle-limit"
-        else:
-            return
-        raise WorkerLostError(f"it has used {used}, so it was ended: {option} gives it more")
+            raise WorkerLostError(f"it has used more than {processor:g} s of processor time (--time-limit)")
+        if now > self.busy_at + idle:
+            raise WorkerLostError(f"it has used no processor time for {idle:g} s (--idle-limit)")
 
 
 # ---- The side of the child --------------------------------------------------------------------------------

@@ -95,10 +95,6 @@ def score(
     ...     print(str(problem).partition(".")[0])
     write 'Lead' in discourse_type, found 'lead'
     """
-    if isinstance(submission, Solution):
-        raise TypeError(
-            "score: give the solution first, then the submission; the second one is a prepared solution"
-        )
     submission = _table(submission, "score: submission")
     together = {**(parameters or {}), **more}
     if not isinstance(solution, Solution):
@@ -160,10 +156,6 @@ def prepare(
     >>> round(score(fold, pd.read_csv("sample_submission.csv")).score, 6)
     0.587969
     """
-    if isinstance(solution, Solution):
-        raise TypeError(
-            "prepare: solution: expected a pandas DataFrame, found a solution that is prepared already"
-        )
     frame = _table(solution, "prepare: solution")
     loaded, arguments = _asked(metric, row_id, {**(parameters or {}), **more})
     return way.prepared(loaded, frame, arguments)

@@ -26,26 +26,25 @@ from podium.words.wording import printable
 
 RECORD = "competition.json"
 PRIVATE = "private"  # the folder of the solution, beside which the record lies
-PUBLIC_COLUMNS, INNOCENT, DIGEST = "public_columns", "innocent", "metric_sha256"
-FILE, ITEMS = "metric_file", "items"
+NEEDED = ("metric", "parameters")  # of the fields of a record
 
 
 class Record(NamedTuple):
-    """The record of a competition's metric."""
+    """The record of a competition's metric; the names in its file are those of the fields."""
 
     path: Path  # the file of the record
     metric: str  # the metric's name
     # The parameters of its ``score`` by name. Parameters that are not named have their official values.
     parameters: dict[str, Any]
+    metric_sha256: str = ""  # of the metric's file, by which a renamed file is known
+    metric_file: str = ""  # its copy, from the folder of the competition on; podium's own have none
+    items: str = ""  # the columns of the solution, separated by commas, whose values keep rows together
     public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
     innocent: Mapping[str, Sequence[str]] = {}  # the columns of public files that are not a leak, by file
-    digest: str = ""  # of the metric's file, by which a renamed file is known
-    file: str = ""  # the copy of the metric, from the folder of the competition on; podium's own have none
-    items: str = ""  # the columns of the solution, separated by commas, whose values keep rows together
 
     def is_of(self, metric: Metric) -> bool:
         """Whether the files were made for this metric, whose file may have another name since."""
-        return self.metric == metric.name or self.digest == digest_of(metric)
+        return self.metric == metric.name or self.metric_sha256 == digest_of(metric)
 
 
 def digest_of(metric: Metric) -> str:
@@ -55,12 +54,8 @@ def digest_of(metric: Metric) -> str:
 
 def write(record: Record) -> None:
     """Save the record in the folder of its competition."""
-    further = {
-        DIGEST: record.digest, FILE: record.file, ITEMS: record.items,
-        PUBLIC_COLUMNS: list(record.public_columns), INNOCENT: dict(record.innocent),
-    }  # fmt: skip
-    content = {"metric": record.metric, "parameters": dict(record.parameters)}
-    content |= {name: value for name, value in further.items() if value}
+    content = {name: value for name, value in record._asdict().items() if value or name in NEEDED}
+    del content["path"]
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     write_atomically(record.path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
@@ -73,20 +68,20 @@ def folder_of(solution: Location) -> Path:
 
 def copied_metric(record: Record) -> Path | None:
     """Find the copy of the metric, say which files are going to be executed, and refuse what lies elsewhere."""
-    if not record.file:
+    if not record.metric_file:
         return None
     folder = record.path.parent
-    path = folder / record.file
+    path = folder / record.metric_file
     home = os.path.realpath(folder / PRIVATE) + os.sep
     digests = executed.digests(hosted.files_of(path)) if path.is_file() else {path.name: ""}
     for each in map(path.with_name, digests):
         if not os.path.realpath(each).startswith(home) or not each.is_file():
             raise HostError(
-                f"{record.path}: {FILE}: expected a file in {folder / PRIVATE}, found {each}: "
+                f"{record.path}: metric_file: expected a file in {folder / PRIVATE}, found {each}: "
                 "name the metric by --metric"
             )
     named = ", ".join(f"{path.with_name(name)} (SHA-256 {digest})" for name, digest in digests.items())
-    changed = "; it has changed since podium make" if digests[path.name] != record.digest else ""
+    changed = "; it has changed since podium make" if digests[path.name] != record.metric_sha256 else ""
     print(printable(f"metric of {record.path}: {named}{changed}"), file=sys.stderr)
     return path
 
@@ -114,16 +109,14 @@ def read(folder: Path) -> Record | None:
     path = folder / RECORD
     if not path.is_file():
         return None
-    texts = dict.fromkeys((DIGEST, FILE, ITEMS), str)
-    more: dict[str, Any] = {**texts, PUBLIC_COLUMNS: list[str], INNOCENT: dict[str, list[str]]}
-    form = records.form("Competition", {"metric": str, "parameters": dict[str, Any]}, more)
+    kinds = {name: kind for name, kind in Record.__annotations__.items() if name != "path"}
+    needed = {name: kinds.pop(name) for name in NEEDED}
+    form = records.form("Competition", needed, kinds)
     content, fault = records.parsed(path.read_bytes(), form)
     if fault:
         expected = '{"metric": NAME, "parameters": {…}, "public_columns": [NAME], "innocent": {FILE: [NAME]}}'
         raise HostError(f"{path}: expected {expected} or less, as podium make writes it; found {fault}")
-    further = [content.get(name, "") for name in texts]
-    known, innocent = content.get(PUBLIC_COLUMNS, []), content.get(INNOCENT, {})
-    return Record(path, content["metric"], content["parameters"], known, innocent, *further)
+    return Record(path, **content)
 
 
 def arguments(metric: Metric, given: Mapping[str, Any], solution: Location) -> dict[str, Any]:
@@ -138,21 +131,14 @@ def arguments(metric: Metric, given: Mapping[str, Any], solution: Location) -> d
             stacklevel=2,
         )
         return dict(given)
-    _check(metric, given, record)
     if record.parameters:
         shown = ", ".join(f"{name}={value}" for name, value in record.parameters.items())
         print(printable(f"parameters of {record.path}: {shown}"), file=sys.stderr)
-    return record.parameters | dict(given)
-
-
-def _check(metric: Metric, given: Mapping[str, Any], record: Record) -> None:
-    """Check that the metric has the recorded parameters, and that none of them is set to another value."""
-    official = hosted.defaults(metric)
+    hosted.check_parameters(metric, record.parameters)
     for name, value in record.parameters.items():
-        if name not in official and name != "row_id_column_name":
-            raise HostError(f"{record.path}: the metric has no parameter {name}; it has {', '.join(official)}")
         if given.get(name, value) != value:
             raise HostError(
                 f"{name} is {given[name]!r}, but the competition's files were made for {value!r}: "
                 f"leave out --set {name}, make the files again, or change the value in {record.path}"
             )
+    return record.parameters | dict(given)

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from podium.contest import recorded
-from podium.contest.recorded import INNOCENT, PRIVATE, PUBLIC_COLUMNS, RECORD
+from podium.contest.recorded import PRIVATE, RECORD
 from podium.hosting import evidence
 from podium.hosting.evidence import LEAST_ROWS, MOST_ROWS, Coded, Evidence, Secrets, natural
 from podium.hosting.folders import LEARNED, PERFECT, PUBLIC, SOLUTION, public_files
@@ -116,9 +116,9 @@ def refuse(
         cure = "Give the rows other ids, as podium make does by --new-ids"
         _check_ids(known)
     except Revealed as problem:
-        where = f"see {PUBLIC_COLUMNS} and {INNOCENT} in {RECORD}"
+        where = f"see public_columns and innocent in {RECORD}"
         if record is None:
-            where = f"write {folder / RECORD} with {PUBLIC_COLUMNS} or {INNOCENT}"
+            where = f"write {folder / RECORD} with public_columns or innocent"
         raise HostError(f"{problem}. {cure}; {advice or f'if all may know it, {where}'}") from None
     if unreadable := list(dict.fromkeys(unreadable)):
         more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""

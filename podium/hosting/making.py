@@ -366,10 +366,10 @@ def write(files: Files, folder: Path, publish_metric: bool = False) -> Files:
 def _recorded(files: Files, folder: Path) -> Files:
     """Write the record of a competition, with a copy of its metric beside the private files."""
     metric = files.solution.metric
-    record = Record(folder / RECORD, metric.name, dict(files.parameters), files.public_columns)
-    record = record._replace(items=files.together)
+    record = Record(folder / RECORD, metric.name, dict(files.parameters))
+    record = record._replace(items=files.together, public_columns=files.public_columns)
     if not metric.is_own:
-        record = record._replace(digest=recorded.digest_of(metric))
+        record = record._replace(metric_sha256=recorded.digest_of(metric))
         copies = folder / PRIVATE / "metric"
         if metric.path.name == METRIC:  # its folder names it
             copies /= metric.path.parent.name
@@ -379,7 +379,7 @@ def _recorded(files: Files, folder: Path) -> Files:
                 (copies / name).write_bytes(content)
             if len(metric.files) > 1:  # A companion may read files that are not known here.
                 hosted.load(copies / metric.path.name)
-            record = record._replace(file=(copies / metric.path.name).relative_to(folder).as_posix())
+            record = record._replace(metric_file=(copies / metric.path.name).relative_to(folder).as_posix())
         except ToolError as problem:
             shutil.rmtree(copies, ignore_errors=True)
             told = f"the metric has no copy beside the private files, so name it by --metric later: {problem}"

@@ -56,9 +56,8 @@ def test_recorded_parameters_are_used_and_shown(capsys, command):
     assert command != ["score"] or "temperature:80.0" in out
     code, _, err = run_podium(capsys, *command, *PAIR, "--set", "subpopulation_column_names=gender")
     assert code == 4
-    assert err.startswith(
-        "error: subpopulation_column_names is 'gender', but the competition's files were made for ''"
-    )
+    told = "error: subpopulation_column_names is 'gender', but the competition's files were made for ''"
+    assert told in err
 
 
 @pytest.mark.usefixtures("made")
@@ -95,7 +94,7 @@ def test_a_damaged_record(capsys, content, message):
     (FILES / RECORD).write_text(content)
     code, _, err = run_podium(capsys, "score", *PAIR)
     assert code == 4
-    assert err.startswith(f"error: {FILES / RECORD}: ")
+    assert f"{FILES / RECORD}: " in err
     assert message in err
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from podium.ranking import jury, picture, sentences
+from podium.ranking import jury, picture
 from podium.ranking.jury import Prizes
 from podium.ranking.picture import Picture
 from podium.ranking.rules import ALL_TEAMS, TEAM_PAGE, Options
+from podium.ranking.sentences import Sentences
 from podium.ranking.uncertainty import Certainty
 from podium.tables import names
 
@@ -120,11 +121,14 @@ class FinalBoard:
         return None if self.chance is None else self.chance.differences
 
     @property
+    def sentences(self) -> Sentences:
+        """What the board says in sentences."""
+        return Sentences(self.leaderboard, self.facts, self.prizes, self.entries, self.chance, self.variants)
+
+    @property
     def answers(self) -> dict[str, list[str]]:
         """The sentences of the summary by the question that they answer."""
-        return sentences.summary_by_question(
-            self.leaderboard, self.facts, self.prizes, self.entries, self.chance, self.variants
-        )
+        return self.sentences.by_question()
 
     @property
     def summary(self) -> list[str]:

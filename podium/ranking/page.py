@@ -14,7 +14,6 @@ import pandas as pd
 
 from podium.ranking import drawing, estimate, jury, sentences, similarity
 from podium.ranking.final import FinalBoard
-from podium.ranking.rewards import what_decided
 from podium.ranking.rules import Rules
 from podium.words import pages
 from podium.words.wording import ordinal, together
@@ -106,7 +105,7 @@ def _of_row(final: FinalBoard, team: str, row: int) -> dict[str, Any]:
         "scale": scale,
         "row": next(each for each in rows if each["team"] == team),
     }
-    told["why"] = sentences.why_not_better(final.leaderboard, final.facts, final.prizes, final.chance, row)
+    told["why"] = final.sentences.why_not_better(row)
     if final.variant_ranks is not None and len(final.variant_ranks.columns):
         ranks = final.variant_ranks.iloc[row]
         told |= {"held": float((ranks == rank).mean()), "others": list(ranks[ranks != rank].items())}
@@ -139,8 +138,9 @@ def _page(template: str, **context: Any) -> str:
     """Fill a template."""
     from markupsafe import Markup
 
+    words = sentences.FOR_PAGES | {"together": together, "anchor_of": anchor_of}
     script = (TEMPLATES / "board.js").read_text(encoding="utf-8")
-    return pages.template(TEMPLATES, template, WORDS).render(
+    return pages.template(TEMPLATES, template, words).render(
         items=sentences.items_of(context["facts"]),
         score_name=sentences.score_name(context["facts"]),
         direction=sentences.of_direction(context["facts"]),
@@ -148,18 +148,6 @@ def _page(template: str, **context: Any) -> str:
         policy=pages.policy(script, "base-uri 'none'", "form-action 'none'"),
         **context,
     )
-
-
-WORDS: dict[str, Any] = {
-    "number": sentences.number,
-    "seconds": sentences.seconds,
-    "percent": sentences.percent,
-    "in_cases": sentences.in_cases,
-    "tens": sentences.tens,
-    "tick": sentences.tick,
-    "together": together,
-    "anchor_of": anchor_of,
-}
 
 
 def _rows(final: FinalBoard, board: pd.DataFrame) -> list[dict[str, Any]]:
@@ -193,7 +181,7 @@ def _prize_places(final: FinalBoard) -> list[dict[str, Any]]:
         if (other := next_of.get(row)) is not None:
             prize["next_team"] = board["team"].iloc[other]
             prize["difference"] = abs(board["boosted_score"].iloc[row] - board["boosted_score"].iloc[other])
-            prize["same"] = what_decided(facts["ties"][row:other]) if facts["ties"] else ""
+            prize["same"] = final.sentences.decided(row, other)
         if row < len(intervals):
             prize["chance"] = intervals[row]
         if number < len(steps):

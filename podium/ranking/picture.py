@@ -53,8 +53,7 @@ def of_board(
         row |= {"chance": chance, "name": sentences.cut(row["team"], NAME_CHARACTERS)}
     scale = drawing.intervals(rows, facts["higher_is_better"])
     shown = counted(len(leaderboard), "team")
-    words = {"tick": sentences.tick, "number": sentences.number, "seconds": sentences.seconds}
-    svg = pages.template(TEMPLATES, "picture.svg", words).render(
+    svg = pages.template(TEMPLATES, "picture.svg", sentences.FOR_PAGES).render(
         title=shown if len(first) == len(leaderboard) else f"the first {len(first)} of {shown}",
         speed=speed,
         any_eligible=bool(leaderboard["eligible"].any()),

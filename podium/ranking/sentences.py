@@ -6,7 +6,7 @@ Every sentence is made from the numbers of one ranking, and says no more than th
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,10 @@ from podium.ranking.jury import Prizes
 from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
 from podium.ranking.uncertainty import Certainty
-from podium.statistics import Doubt, Reason
+from podium.statistics import LEVEL, Doubt, Reason
 from podium.words.wording import counted, listed, ordinal, plural, together
 
+CONFIDENCE = f"{LEVEL:.0%}"  # of all intervals
 LIKELY = 0.05  # a rival is named if it would be first in at least this share of new competitions
 CERTAIN = 1 - LIKELY  # from this share on, no number is given
 NAMED = 3
@@ -150,255 +151,230 @@ def of_direction(facts: dict[str, Any]) -> str:
     return f"{better} is better{assumed}."
 
 
-def summary_by_question(
-    board: pd.DataFrame,
-    facts: dict[str, Any],
-    prizes: Prizes,
-    entries: Sequence[int],
-    chance: Certainty | None,
-    variants: pd.DataFrame | None,
-) -> dict[str, list[str]]:
-    """Say what is certain about a board and what is not, for a reader who decides about prizes."""
-    different = len(set(entries)) if entries else len(board)  # files
-    questions = {"Who is first?": [*_of_the_winner(board, facts, entries), *_of_speed(board, facts)]}
-    if facts["silence"]:
-        questions["How much of that is luck?"] = [f"Nothing is said about chance: {facts['silence']}."]
-    elif chance is not None and different > 1:
-        again = _of_chance(board, facts, entries, chance)
-        questions["How much of that is luck?"] = [*again, *_of_the_best(board, facts, prizes, entries, chance)]
-    questions["Who gets the last prize?"] = _of_the_last_prize(board, facts, prizes, entries, chance)
-    questions["What did the jury decide?"] = _of_the_jury(facts)
-    questions["What was left out?"] = _of_left_out(facts)
-    questions["Is it the site's board?"] = [site.sentence(facts["site"])] if "site" in facts else []
-    questions["Do other decisions matter?"] = _of_decisions(board, variants)
-    return {question: answer for question, answer in questions.items() if answer}
+# What the templates of pages and pictures write with.
+FOR_PAGES: dict[str, Any] = {
+    "number": number, "seconds": seconds, "percent": percent, "in_cases": in_cases, "tens": tens, "tick": tick,
+    "level": CONFIDENCE,
+}  # fmt: skip
 
 
-def _of_left_out(facts: dict[str, Any]) -> list[str]:
-    """Say which items count for nobody, and what has changed since an earlier board."""
-    items, told = facts.get("left_out", []), list[str]()
-    if items:
-        told.append(leaving_out.with_reasons(items, facts["item"]))
-    if "before" in facts:
-        told.append(leaving_out.sentence(facts["before"], len(items), facts["item"]))
-    return [f"{text[0].upper()}{text[1:]}." for text in told]
+class Sentences(NamedTuple):
+    """What a board says in sentences."""
 
+    board: pd.DataFrame
+    facts: dict[str, Any]
+    prizes: Prizes
+    entries: Sequence[int] = ()  # the number of each team's file; without it, all differ
+    chance: Certainty | None = None
+    variants: pd.DataFrame | None = None  # the board under other decisions
 
-def why_not_better(
-    board: pd.DataFrame, facts: dict[str, Any], prizes: Prizes, chance: Certainty | None, row: int
-) -> list[str]:
-    """Say why a team is not one rank better: which team is ahead of it, by how much, and by what."""
-    if row == 0:
-        return []
-    other, own = board.iloc[row - 1], board.iloc[row]
-    team, name = name_of(other["team"]), score_name(facts)
-    if facts["ties"] and facts["ties"][row - 1]:
-        same = number(own["boosted_score"])
-        sentences = [f"{team} has the same {name}, {same}, and {facts['ties'][row - 1]} puts it ahead."]
-    else:
-        behind = number(abs(other["boosted_score"] - own["boosted_score"]))
-        scores = f"{number(other['boosted_score'])} against {number(own['boosted_score'])}"
-        sentences = [f"{team} is ahead by {behind} in {name}: {scores}."]
-    if facts["boosted"]:
-        mine, theirs = number(own["score"]), number(other["score"])
-        own_name = name_of(own["team"])
-        rewards = f"{_reward_of(other, team)}, and {_reward_of(own, own_name)}"
-        if own["score"] > other["score"]:
-            sentences.append(
-                f"Before rewards {own_name} has the higher score, {mine} against {theirs}. So speed decides: "
-                f"{rewards}."
-            )
+    def by_question(self) -> dict[str, list[str]]:
+        """Say what is certain about the board and what is not, for a reader who decides about prizes."""
+        of_site = self.facts.get("site")
+        questions = {
+            "Who is first?": [*self._winner(), *self._speed()],
+            "How much of that is luck?": self._luck(),
+            "Who gets the last prize?": self._last_prize(),
+            "What did the jury decide?": self._jury(),
+            "What was left out?": self._left_out(),
+            "Is it the site's board?": [site.sentence(of_site)] if of_site else [],
+            "Do other decisions matter?": self._decisions(),
+        }
+        return {question: answer for question, answer in questions.items() if answer}
+
+    def why_not_better(self, row: int) -> list[str]:
+        """Say why a team is not one rank better: which team is ahead of it, by how much, and by what."""
+        if row == 0:
+            return []
+        team, name = self._name(row - 1), score_name(self.facts)
+        if tie := self.decided(row - 1, row):
+            sentences = [f"{team} has the same {name}, {self._score(row)}, and {tie} puts it ahead."]
         else:
-            sentences.append(f"Before rewards the scores are {theirs} against {mine}; {rewards}.")
-    sentences += _of_difference(board, facts, prizes, chance, row - 1, row)
-    return [*sentences, f"The ranks follow the {name}s, whether or not the difference is certain."]
+            behind, scores = self._behind(row - 1, row), f"{self._score(row - 1)} against {self._score(row)}"
+            sentences = [f"{team} is ahead by {behind} in {name}: {scores}."]
+        if self.facts["boosted"]:
+            sentences.append(self._before_rewards(row - 1, row))
+        sentences += self._difference(row - 1, row)
+        return [*sentences, f"The ranks follow the {name}s, whether or not the difference is certain."]
 
+    def decided(self, row: int, other: int) -> str:
+        """What decided between two teams, if they have the same score."""
+        return what_decided(self.facts["ties"][row:other]) if self.facts["ties"] else ""
 
-def _of_difference(
-    board: pd.DataFrame, facts: dict[str, Any], prizes: Prizes, chance: Certainty | None, row: int, other: int
-) -> list[str]:
-    """Say how certain the difference between a prize winner and the next team is, if that is the other one."""
-    borders = prizes.borders
-    if chance is None or (row, other) not in borders[: len(chance.differences)]:
-        return []
-    step = chance.differences.iloc[borders.index((row, other))]
-    sign = 1 if facts["higher_is_better"] else -1
-    if pd.isna(step["low"]):
-        return [f"This difference has no interval: {step['note']}."]
-    low, high = sorted((sign * step["low"], sign * step["high"]))
-    lead = f"the true lead of {name_of(board['team'].iloc[row])}"
-    return [f"{confident(facts)} {lead} is between {number(low)} and {number(high)}."]
+    def _name(self, row: int) -> str:
+        """The name of a team for a sentence."""
+        return name_of(self.board["team"].iloc[row])
 
+    def _score(self, row: int) -> str:
+        """What decides the rank of a team, for a sentence."""
+        return number(self.board["boosted_score"].iloc[row])
 
-def confident(facts: dict[str, Any]) -> str:
-    """Begin a sentence about what is likely; draws of runtimes whose noise is unknown are all the same."""
-    return "With 95% confidence" if facts["noise_known"] else "If the runtimes are exact, with 95% confidence"
+    def _behind(self, row: int, other: int) -> str:
+        """How far a team is behind another one, for a sentence."""
+        decides = self.board["boosted_score"]
+        return number(abs(decides.iloc[row] - decides.iloc[other]))
 
+    def _is_same_file(self, row: int, other: int) -> bool:
+        """Tell whether two teams sent the same file."""
+        return bool(self.entries) and self.entries[row] == self.entries[other]
 
-def _reward_of(row: "pd.Series[Any]", team: str) -> str:
-    """Say what a team got for its runtime."""
-    if row["boost"]:
-        return f"{team} got a reward of {percent(row['boost'])} for a runtime of {seconds(row['runtime'])} s"
-    if row["eligible"]:
-        return f"{team} got none for a runtime of {seconds(row['runtime'])} s"
-    reason = "its runtime is not known" if pd.isna(row["runtime"]) else "its score is too far from the best one"
-    return f"{team} was not eligible, because {reason}"
+    def _names(self, rows: Iterable[int]) -> list[tuple[int, str]]:
+        """Name the files of some rows, each once, with its first row: a file counts, and not its senders."""
+        return entry_names([name_of(team) for team in self.board["team"]], self.entries, list(rows))
 
+    def _before_rewards(self, row: int, other: int) -> str:
+        """Say what rewards did to a team and to the one ahead of it."""
+        ahead, own = self.board.iloc[row], self.board.iloc[other]
+        mine, theirs, name = number(own["score"]), number(ahead["score"]), self._name(other)
+        rewards = f"{_reward_of(ahead, self._name(row))}, and {_reward_of(own, name)}"
+        if own["score"] > ahead["score"]:
+            higher = f"Before rewards {name} has the higher score, {mine} against {theirs}"
+            return f"{higher}. So speed decides: {rewards}."
+        return f"Before rewards the scores are {theirs} against {mine}; {rewards}."
 
-def _names(board: pd.DataFrame, entries: Sequence[int], rows: Iterable[int]) -> list[tuple[int, str]]:
-    """Name the files of some rows, each once, with its first row: a file counts, and not its senders."""
-    return entry_names([name_of(team) for team in board["team"]], entries, list(rows))
+    def _difference(self, row: int, other: int) -> list[str]:
+        """Say how certain the difference between two teams is, if it is one at a border of prizes."""
+        borders = self.prizes.borders
+        if self.chance is None or (row, other) not in borders[: len(self.chance.differences)]:
+            return []
+        step = self.chance.differences.iloc[borders.index((row, other))]
+        if pd.isna(step["low"]):
+            return [f"This difference has no interval: {step['note']}."]
+        sign = 1 if self.facts["higher_is_better"] else -1
+        low, high = sorted((sign * step["low"], sign * step["high"]))
+        lead = f"the true lead of {self._name(row)}"
+        return [f"{confident(self.facts)} {lead} is between {number(low)} and {number(high)}."]
 
+    def _winner(self) -> list[str]:
+        """Say who is first and who is second, and what decides."""
+        facts, winner = self.facts, self._name(0)
+        part = "" if facts["decided_by"] == "All" else f" of the {facts['decided_by']} part"
+        verb = "decides" if facts["items"] == 1 else "decide"
+        # A board that was made of tables has no items.
+        decide = [f"{items_of(facts, facts['items'])}{part} {verb}."] if facts["items"] else []
+        if len(self.board) == 1:
+            return [f"{winner} is the only team on the board.", *decide]
+        other, name, is_same = self._name(1), score_name(facts), self._is_same_file(0, 1)
+        if tie := self.decided(0, 1):
+            same = f"sent the same file, with a {name} of" if is_same else f"have the same {name},"
+            return [f"{winner} and {other} {same} {self._score(0)}; {tie} puts {winner} first.", *decide]
+        first = f"{winner} is first with a {name} of {self._score(0)}"
+        second = f"{other}{' with the same file' if is_same else ''} is second with {self._score(1)}"
+        return [f"{first}, and {second}.", *decide]
 
-def _is_same_file(entries: Sequence[int], row: int, other: int) -> bool:
-    """Tell whether two teams sent the same file."""
-    return bool(entries) and entries[row] == entries[other]
-
-
-def _of_the_winner(board: pd.DataFrame, facts: dict[str, Any], entries: Sequence[int]) -> list[str]:
-    """Say who is first and who is second."""
-    name = score_name(facts)
-    first = board.iloc[0]
-    winner = name_of(first["team"])
-    part = "" if facts["decided_by"] == "All" else f" of the {facts['decided_by']} part"
-    verb = "decides" if facts["items"] == 1 else "decide"
-    # A board that was made of tables has no items.
-    decide = [f"{items_of(facts, facts['items'])}{part} {verb}."] if facts["items"] else []
-    if len(board) == 1:
-        return [f"{winner} is the only team on the board.", *decide]
-    second = board.iloc[1]
-    other = name_of(second["team"])
-    is_same_file = _is_same_file(entries, 0, 1)
-    if facts["ties"] and facts["ties"][0]:
-        same = "sent the same file, with a" if is_same_file else "have the same"
-        leading = (
-            f"{winner} and {other} {same} {name}{' of' if is_same_file else ','} "
-            f"{number(first['boosted_score'])}; "
-            f"{facts['ties'][0]} puts {winner} first."
+    def _speed(self) -> list[str]:
+        """Say whether the winner leads by its score or by its speed."""
+        if not self.facts["boosted"] or len(self.board) == 1:
+            return []
+        before = self.board["rank_before"]
+        if before.iloc[0] == 1:
+            return [f"{self._name(0)} would also be first without rewards for speed."]
+        alone = (
+            f"it would come {ordinal(before.iloc[0])}, and {self._name(int(before.argmin()))} would be first"
         )
-    else:
-        leading = (
-            f"{winner} is first with a {name} of {number(first['boosted_score'])}, "
-            f"and {other}{' with the same file' if is_same_file else ''} is second with "
-            f"{number(second['boosted_score'])}."
-        )
-    return [leading, *decide]
+        return [f"{self._name(0)} leads because of its speed. By score alone {alone}."]
+
+    def _luck(self) -> list[str]:
+        """Say how much of the board chance may have done."""
+        if self.facts["silence"]:
+            return [f"Nothing is said about chance: {self.facts['silence']}."]
+        files = len(set(self.entries)) if self.entries else len(self.board)
+        if self.chance is None or files == 1:
+            return []
+        return [*self._first_again(self.chance), *self._truly_best(self.chance.intervals)]
+
+    def _first_again(self, chance: Certainty) -> list[str]:
+        """Say how often the winner and its rivals would be first on new items."""
+        facts, shares = self.facts, chance.intervals["first_again"]
+        names = dict(self._names(range(len(shares))))
+        cannot = f"How often {names[0]} would be first again cannot be said, because"
+        if pd.isna(shares.iloc[0]):
+            if chance.withheld is not None:
+                few = _too_little(chance.withheld, facts)
+                return [f"{cannot} too little decides the score of a prize winner: {few}."]
+            if facts["boosted"] and not facts["noise_known"]:
+                return [f"{cannot} nothing is known about how much the runtimes vary."]
+            return []
+        likely = [row for row in names if row and shares.iloc[row] >= LIKELY]
+        rivals = sorted(likely, key=lambda row: -shares.iloc[row])
+        named = [f"{names[row]} in {about(shares.iloc[row])}" for row in rivals[:NAMED]]
+        runs = " and other runs of the models" if facts["boosted"] else ""
+        again = f"{names[0]} would be first {in_cases(shares.iloc[0])}"
+        return [", ".join([f"On new {items_of(facts)} of the same kind{runs}", again, *named]) + "."]
+
+    def _truly_best(self, intervals: pd.DataFrame) -> list[str]:
+        """Name the teams that may be the best, and say how often luck would put another one first again."""
+        best = self._names(np.flatnonzero(intervals["may_be_best"]))
+        names = [name for _, name in best]
+        if not names:
+            return []
+        told = f"{confident(self.facts)} {names[0]} is truly the best"
+        if len(names) > 1:
+            some = listed(names, MOST_NAMED)
+            told = f"{confident(self.facts)} the truly best is one of these {len(names):,}: {some}"
+        others = 1 - float(intervals["first_again"].iloc[[row for row, _ in best]].sum(skipna=False))
+        if others >= LIKELY:
+            other = f"another team would be first on it {in_cases(others)}"
+            told += f"; a new test set has noise of its own, and {other}"
+        may_win = [name for _, name in self._names(np.flatnonzero(intervals["may_win_prize"]))]
+        if 1 < (prizes := self.prizes.number) < len(may_win):
+            some = listed(may_win, MOST_NAMED)
+            told += f"; the {prizes:,} prizes belong to {prizes:,} of these {len(may_win):,}: {some}"
+        return [f"{told}."]
+
+    def _last_prize(self) -> list[str]:
+        """Say who gets the last prize and who comes next."""
+        number_of = self.prizes.number
+        if number_of < 2 or len(self.prizes.may_win) <= number_of:
+            return []
+        row, other = self.prizes.borders[-1]
+        last, following, name = self._name(row), self._name(other), score_name(self.facts)
+        goes = f"Place {self.board['rank'].iloc[row]} gets the last of {number_of:,} prizes: {last}"
+        if decided := self.decided(row, other):
+            same = "sent the same file" if self._is_same_file(row, other) else f"has the same {name}"
+            return [f"{goes}; {following} {same}, and {decided} decides."]
+        follows = f"{following} follows {self._behind(row, other)} behind in {name}"
+        return [f"{goes}; {follows}.", *self._difference(row, other)]
+
+    def _jury(self) -> list[str]:
+        """Say what the decisions about teams have changed, compared with the same scores without any."""
+        decisions = self.facts.get("decisions", [])
+        told = [
+            f"The files of {name_of(each['team'])} count as those of {name_of(each['same_as'])}."
+            for each in decisions
+            if each.get("same_as")
+        ]
+        if not (others := len(decisions) - len(told)):
+            return told
+        about = counted(others, "team")
+        if (changes := self.facts.get("changes")) is None:
+            return [*told, f"Something was decided about {about}."]
+        parts = _changed({what: [name_of(team) for team in teams] for what, teams in changes.items()})
+        if not parts:
+            return [*told, f"Decisions about {about} changed no rank, prize or boost."]
+        return [*told, f"By decisions about {about}: {'; '.join(parts)}."]
+
+    def _left_out(self) -> list[str]:
+        """Say which items count for nobody, and what has changed since an earlier board."""
+        items, noun, told = self.facts.get("left_out", []), self.facts["item"], list[str]()
+        if items:
+            told.append(leaving_out.with_reasons(items, noun))
+        if "before" in self.facts:
+            told.append(leaving_out.sentence(self.facts["before"], len(items), noun))
+        return [f"{text[0].upper()}{text[1:]}." for text in told]
+
+    def _decisions(self) -> list[str]:
+        """Say how often the winner wins under other decisions."""
+        table = self.variants
+        if table is None or table.empty or len(self.board) == 1:
+            return []
+        wins = int((table["first_team"] == self.board["team"].iloc[0]).sum())
+        others = f"{wins} of {len(table)} other decisions about the metric and the rewards"
+        return [f"Under {others}, {self._name(0)} would also be first."]
 
 
-def _of_speed(board: pd.DataFrame, facts: dict[str, Any]) -> list[str]:
-    """Say whether the winner leads by its score or by its speed."""
-    if not facts["boosted"] or len(board) == 1:
-        return []
-    first = board.iloc[0]
-    winner = name_of(first["team"])
-    if first["rank_before"] == 1:
-        return [f"{winner} would also be first without rewards for speed."]
-    best = name_of(board.loc[board["rank_before"] == 1, "team"].iloc[0])
-    return [
-        f"{winner} leads because of its speed. By score alone it would come "
-        f"{ordinal(first['rank_before'])}, and {best} would be first."
-    ]
-
-
-def _of_chance(
-    board: pd.DataFrame, facts: dict[str, Any], entries: Sequence[int], chance: Certainty
-) -> list[str]:
-    """Say how often the winner and its rivals would be first on new items."""
-    shares = chance.intervals["first_again"]
-    names = dict(_names(board, entries, range(len(shares))))
-    winner = names[0]
-    if pd.isna(shares.iloc[0]):
-        if chance.withheld is not None:
-            return [
-                f"How often {winner} would be first again cannot be said, because too little decides the score "
-                f"of a prize winner: {_too_little(chance.withheld, facts)}."
-            ]
-        if facts["boosted"] and not facts["noise_known"]:
-            return [
-                f"How often {winner} would be first again cannot be said, because nothing is known about how "
-                "much the runtimes vary."
-            ]
-        return []
-    rivals = sorted(
-        (row for row in names if row and shares.iloc[row] >= LIKELY), key=lambda row: -shares.iloc[row]
-    )
-    named = [f"{names[row]} in {about(shares.iloc[row])}" for row in rivals[:NAMED]]
-    runs = " and other runs of the models" if facts["boosted"] else ""
-    first = (
-        f"On new {items_of(facts)} of the same kind{runs}, {winner} would be first {in_cases(shares.iloc[0])}"
-    )
-    return [", ".join([first, *named]) + "."]
-
-
-def _too_little(doubt: Doubt, facts: dict[str, Any]) -> str:
-    """Say what decides a score; there may be many items, but few in each group."""
-    if doubt.reason is Reason.SMALL_GROUPS and doubt.share == 1 and facts["items"] >= doubt.fewest:
-        return f"each group that counts has fewer than {doubt.fewest} {items_of(facts)}"
-    return str(doubt)
-
-
-def _of_the_best(
-    board: pd.DataFrame, facts: dict[str, Any], prizes: Prizes, entries: Sequence[int], chance: Certainty
-) -> list[str]:
-    """Name the teams that may be the best, and say how often luck would put another one first again."""
-    intervals = chance.intervals
-    best = _names(board, entries, np.flatnonzero(intervals["may_be_best"]))
-    names = [name for _, name in best]
-    if not names:
-        return []
-    if len(names) == 1:
-        told = f"{confident(facts)} {names[0]} is truly the best"
-    else:
-        some = listed(names, MOST_NAMED)
-        told = f"{confident(facts)} the truly best is one of these {len(names):,}: {some}"
-    others = 1 - float(intervals["first_again"].iloc[[row for row, _ in best]].sum(skipna=False))
-    if others >= LIKELY:
-        told += (
-            f"; a new test set has noise of its own, and another team would be first on it {in_cases(others)}"
-        )
-    may_win = [name for _, name in _names(board, entries, np.flatnonzero(intervals["may_win_prize"]))]
-    if 1 < prizes.number < len(may_win):
-        some = listed(may_win, MOST_NAMED)
-        told += f"; the {prizes.number:,} prizes belong to {prizes.number:,} of these {len(may_win):,}: {some}"
-    return [f"{told}."]
-
-
-def _of_the_last_prize(
-    board: pd.DataFrame,
-    facts: dict[str, Any],
-    prizes: Prizes,
-    entries: Sequence[int],
-    chance: Certainty | None,
-) -> list[str]:
-    """Say who gets the last prize and who comes next."""
-    if prizes.number < 2 or len(prizes.may_win) <= prizes.number:
-        return []
-    row, other = prizes.borders[-1]
-    last, following = board.iloc[row], board.iloc[other]
-    goes = f"Place {last['rank']} gets the last of {prizes.number:,} prizes: {name_of(last['team'])}"
-    if facts["ties"] and (decided := what_decided(facts["ties"][row:other])):
-        same = (
-            "sent the same file" if _is_same_file(entries, row, other) else f"has the same {score_name(facts)}"
-        )
-        return [f"{goes}; {name_of(following['team'])} {same}, and {decided} decides."]
-    behind = number(abs(last["boosted_score"] - following["boosted_score"]))
-    next_one = f"{name_of(following['team'])} follows {behind} behind in {score_name(facts)}"
-    return [f"{goes}; {next_one}.", *_of_difference(board, facts, prizes, chance, row, other)]
-
-
-def _of_the_jury(facts: dict[str, Any]) -> list[str]:
-    """Say what the decisions about teams have changed, compared with the same scores without any."""
-    told = [
-        f"The files of {name_of(each['team'])} count as those of {name_of(each['same_as'])}."
-        for each in facts.get("decisions", [])
-        if each.get("same_as")
-    ]
-    if not (others := len(facts.get("decisions", [])) - len(told)):
-        return told
-    about = counted(others, "team")
-    if (changes := facts.get("changes")) is None:
-        return [*told, f"Something was decided about {about}."]
-    names = {what: [name_of(team) for team in teams] for what, teams in changes.items()}
+def _changed(names: dict[str, list[str]]) -> list[str]:
+    """Say which teams moved up, and which ones won or lost a prize or a boost."""
     parts = []
     if moved := names["moved_up"]:
         parts.append(f"{counted(len(moved), 'team')} moved up ({listed(moved, NAMED)})")
@@ -409,18 +385,27 @@ def _of_the_jury(facts: dict[str, Any]) -> list[str]:
             parts.append(f"a {what} goes to {together(won, NAMED)}{instead}")
         elif lost:
             parts.append(f"no {what} goes to {together(lost, NAMED)} any more")
-    if not parts:
-        return [*told, f"Decisions about {about} changed no rank, prize or boost."]
-    return [*told, f"By decisions about {about}: {'; '.join(parts)}."]
+    return parts
 
 
-def _of_decisions(board: pd.DataFrame, table: pd.DataFrame | None) -> list[str]:
-    """Say how often the winner wins under other decisions."""
-    if table is None or table.empty or len(board) == 1:
-        return []
-    winner = board["team"].iloc[0]
-    wins = int((table["first_team"] == winner).sum())
-    return [
-        f"Under {wins} of {len(table)} other decisions about the metric and the rewards, "
-        f"{name_of(winner)} would also be first."
-    ]
+def _too_little(doubt: Doubt, facts: dict[str, Any]) -> str:
+    """Say what decides a score; there may be many items, but few in each group."""
+    if doubt.reason is Reason.SMALL_GROUPS and doubt.share == 1 and facts["items"] >= doubt.fewest:
+        return f"each group that counts has fewer than {doubt.fewest} {items_of(facts)}"
+    return str(doubt)
+
+
+def confident(facts: dict[str, Any]) -> str:
+    """Begin a sentence about what is likely; draws of runtimes whose noise is unknown are all the same."""
+    begin = "With" if facts["noise_known"] else "If the runtimes are exact, with"
+    return f"{begin} {CONFIDENCE} confidence"
+
+
+def _reward_of(row: "pd.Series[Any]", team: str) -> str:
+    """Say what a team got for its runtime."""
+    if row["boost"]:
+        return f"{team} got a reward of {percent(row['boost'])} for a runtime of {seconds(row['runtime'])} s"
+    if row["eligible"]:
+        return f"{team} got none for a runtime of {seconds(row['runtime'])} s"
+    reason = "its runtime is not known" if pd.isna(row["runtime"]) else "its score is too far from the best one"
+    return f"{team} was not eligible, because {reason}"

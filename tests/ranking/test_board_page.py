@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import boost
-from podium.ranking import drawing, jury, page, rewards, sentences
+from podium.ranking import drawing, jury, page, rewards
 from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.final import FinalBoard
 from podium.ranking.rules import Options, Rules
@@ -86,10 +86,6 @@ def board_of(number: int, **columns) -> pd.DataFrame:
     return boost.boost(pd.DataFrame({"team": names, "score": np.linspace(0.6, 0.3, number)} | columns))
 
 
-def why_not_better(run: FinalBoard, row: int) -> list[str]:
-    return sentences.why_not_better(run.leaderboard, run.facts, run.prizes, run.chance, row)
-
-
 # --- the page of a team -------------------------------------------------------------------------------------
 
 
@@ -111,7 +107,7 @@ def test_runtimes_that_would_have_changed_the_rank_go_with_the_ranks():
 
 def test_a_team_without_a_reward_is_told_why():
     run = run_of(board_of(3, runtime=[40, None, 40]))
-    unknown, too_far = (" ".join(why_not_better(run, row)) for row in (1, 2))
+    unknown, too_far = (" ".join(run.sentences.why_not_better(row)) for row in (1, 2))
     assert "T2 was not eligible, because its runtime is not known." in unknown
     assert "T2 was not eligible, because its runtime is not known, " in too_far
     assert "T3 was not eligible, because its score is too far from the best one." in too_far
@@ -379,8 +375,8 @@ def test_a_file_is_one_entry_of_every_sentence_whoever_sent_it():
 def test_why_a_team_is_not_one_rank_better():
     """In Table 2, Blue is second and Red third by speed, although Red has the better score."""
     run = run_of(boost.boost(TABLE_2.assign(team=["T3", "T2", "T4", "T1"])), chance=chance(4))
-    assert why_not_better(run, 0) == []
-    assert why_not_better(run, 2) == [
+    assert run.sentences.why_not_better(0) == []
+    assert run.sentences.why_not_better(2) == [
         "T2 is ahead by 0.00616 in boosted score: 0.60616 against 0.60000.",
         "Before rewards T3 has the higher score, 0.60000 against 0.59500. So speed decides: T2 got a reward of "
         "1.9% for a runtime of 45.0 s, and T3 got none for a runtime of 50.0 s.",
@@ -388,7 +384,7 @@ def test_why_a_team_is_not_one_rank_better():
         "The ranks follow the boosted scores, whether or not the difference is certain.",
     ]
     tied = run_of(board_of(3), boosted=False, ties=["", rewards.BY_NAME])
-    assert why_not_better(tied, 2)[0] == (
+    assert tied.sentences.why_not_better(2)[0] == (
         "T2 has the same score, 0.30000, and the order of the names puts it ahead."
     )
 
@@ -409,7 +405,7 @@ def test_a_difference_is_above_zero_whichever_way_is_better():
     run = run_of(lower, Rules(prizes=1), False, False, chance=chance(2))
     html = page.of_board(run).partition("The prizes")[2].partition("</table>")[0]
     assert '>0.30000</td><td data-label="95% interval">-0.0200 to 0.0100</td>' in html
-    assert "the true lead of T2 is between -0.02000 and 0.01000." in " ".join(why_not_better(run, 1))
+    assert "the true lead of T2 is between -0.02000 and 0.01000." in " ".join(run.sentences.why_not_better(1))
     html = page.of_board(run_of(board_of(2), Rules(prizes=1), True, False, chance=chance(2)))
     assert '>0.30000</td><td data-label="95% interval">-0.0100 to 0.0200</td>' in html
     assert "usually scores worse" not in page.of_board(run)

@@ -248,7 +248,7 @@ def test_shares_add_up_and_no_sentence_contradicts_another(teams, gap, copies, s
     assert of_files["prize_again"].first().sum() == pytest.approx(min(3, teams))
     best = table[table["may_be_best"]]
     prizes = prizes_of(leaderboard, NOTHING_DECIDED, 3)
-    told = sentences.summary_by_question(leaderboard, FACTS, prizes, sender.tolist(), chance, None)
+    told = sentences.Sentences(leaderboard, FACTS, prizes, sender.tolist(), chance).by_question()
     told = " ".join(told["How much of that is luck?"])
     is_likely = best.groupby("file")["first_again"].first().sum() > 1 - sentences.LIKELY
     assert ("noise of its own, and another team would be first on it in" in told) != is_likely

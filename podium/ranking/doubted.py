@@ -1,18 +1,24 @@
 """The step after a board is made: may the solution be wrong, and what has changed since an earlier board?"""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
-from podium.ranking import below_constant, leaving_out, suspects
+from podium.contest import way
+from podium.ranking import leaving_out, store, suspects
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
 from podium.ranking.cautions import shared_mistakes
 from podium.ranking.final import FinalBoard
+from podium.ranking.job import entry_name, frame_of, sha256
 from podium.ranking.passes import Scored
 from podium.ranking.sentences import name_of
-from podium.scoring import constant
+from podium.ranking.submissions import Submission
+from podium.scoring import constant, evaluating
+from podium.scoring.evaluating import Solution
 
 
 def with_doubts(final: FinalBoard, inputs: Inputs, desk: Desk, scored: Sequence[Scored]) -> FinalBoard:
@@ -40,11 +46,47 @@ def _of_files(final: FinalBoard, inputs: Inputs, desk: Desk, scored: Sequence[Sc
     told = shared_mistakes([*distinct.values()])
     better = desk.solution.higher_is_better
     first = final.leaderboard.sort_values("score", ascending=not better, kind="stable").iloc[0]
-    of_constant = below_constant.score_of(desk, *zip(*pairs))
+    of_constant = _score_of_constant(desk, pairs)
     if of_constant is not None and constant.is_worse(first["score"], of_constant, better):
         whose = f"even the best score, that of {name_of(first['team'])}"
         told.append(constant.sentence(whose, first["score"], of_constant, better))
     return told
+
+
+def _constant_answers(
+    header: dict[str, Any], solution: Solution, submissions: Sequence[Submission]
+) -> list[bytes]:
+    """Score constant answers in the form of some submissions, in a worker, and make their entries."""
+    entries = []
+    for submission in submissions:
+        answer = constant.evaluated(way.unjudged(solution, frame_of(solution, submission)))
+        scores, statistics = (None, None) if answer is None else (answer.scores, answer.statistics)
+        entries.append(store.encode(header | {"scores": scores}, statistics))
+    return entries
+
+
+def _score_of_constant(desk: Desk, pairs: Sequence[tuple[Submission, Scored]]) -> float | None:
+    """The score of a constant answer in the form of the first file by name, or None if it has none.
+
+    It is kept in the store, so that nothing has to be read to rank again.
+    """
+    file, became = min(pairs, key=lambda pair: pair[0][:2])
+    context = sha256(repr((desk.job.context, "constant")).encode())
+    name = entry_name(context, became.digests)
+    entry = desk.load(name)
+    if entry is None:
+        if not file.path:
+            return None
+        header = {"context": context, "sha256": became.digests, "measured": desk.job.measured}
+        files = [file._replace(digests=became.digests)]
+        [entry] = desk.read_again(functools.partial(_constant_answers, header), files, "a constant answer")
+        store.save(desk.store, name, entry)
+    kept, numbers = store.header_of(entry), store.decode(entry)
+    if kept["scores"] is None:
+        return None
+    if numbers is not None and kept["measured"] != desk.job.measured:
+        kept["scores"] = evaluating.scores_of(desk.solution, numbers)
+    return float(kept["scores"][desk.solution.deciding])
 
 
 def _of_items(final: FinalBoard, desk: Desk, scored: Sequence[Scored]) -> tuple[pd.DataFrame | None, list[str]]:

@@ -19,10 +19,9 @@ from podium.contest import way
 from podium.ranking import store
 from podium.ranking.asking import Desk
 from podium.ranking.examining import MOST_TEAMS, Detail, Examined, How
-from podium.ranking.job import Job, contents_of, entry_name, frame_of, sha256
+from podium.ranking.job import Job, entry_name, frame_of, sha256
 from podium.ranking.jury import Prizes
 from podium.ranking.passes import Scored
-from podium.ranking.robustness import check_unchanged
 from podium.ranking.submissions import Submission
 from podium.scoring.evaluating import Solution
 from podium.statistics import Doubt, Reason, halves
@@ -53,9 +52,7 @@ class Rows:
 
 def _read(how: How, solution: Solution, submission: Submission) -> tuple[halves.Asked, pd.DataFrame]:
     """Read a chosen file again, which must not have changed."""
-    contents = contents_of(submission)
-    check_unchanged(submission, contents)
-    evaluation = way.unjudged(solution, frame_of(solution, submission, contents))
+    evaluation = way.unjudged(solution, frame_of(solution, submission))
     return halves.Asked(solution, how.part, how.column, how.seed), evaluation.submission
 
 

@@ -244,9 +244,14 @@ def _documents_of(submission: Submission) -> dict[str, bytes]:
     return contents
 
 
-def frame_of(solution: evaluating.Solution, submission: Submission, contents: Contents) -> pd.DataFrame:
-    """Read the table of a submission and add the columns of the host's file beside it."""
-    content, side = contents
+def frame_of(solution: evaluating.Solution, submission: Submission) -> pd.DataFrame:
+    """Read a submission, which must be the one that was scored if it was, with the host's file beside it."""
+    content, side = contents = contents_of(submission)
+    if submission.digests and (now := digests_in(contents)) != submission.digests:
+        raise UsageError(
+            f"{submission.team}/{submission.name} has changed since it was scored: its SHA-256 was "
+            f"{submission.digests}, now it is {now}; rank again"
+        )
     return with_side(solution, submission, table_of(solution, submission, content), side)
 
 

@@ -249,7 +249,7 @@ def held(truth: Truth, _: evaluating.Solution, submissions: Sequence[Submission]
     for submission in submissions:
         try:
             solution = truth.anew()
-            evaluation = way.unjudged(solution, frame_of(solution, submission, contents_of(submission)))
+            evaluation = way.unjudged(solution, frame_of(solution, submission))
             text = trials.first_failure(trials.verdict(evaluation, trials.Use.SCORE))
         except HostError as problem:
             text = describe(problem)

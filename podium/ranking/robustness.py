@@ -4,6 +4,7 @@ Variants of measures and rewards need no file.  Variants of the statistics need 
 again.
 """
 
+import bisect
 import functools
 from collections.abc import Mapping, Sequence
 
@@ -13,14 +14,14 @@ import pandas as pd
 from podium import statistics
 from podium.metric import hosted
 from podium.metric.contract import Measured
-from podium.ranking.job import Contents, contents_of, digests_in, frame_of
+from podium.ranking.job import frame_of
 from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Solution
 from podium.words.arrays import Floats, Ints
-from podium.words.errors import HostError, UsageError
+from podium.words.errors import HostError
 
 REWARDS = {
     "max_boost": (0.0, 0.025, 0.1),
@@ -43,31 +44,19 @@ def of_measures(solution: Solution, part: str) -> dict[str, Measured]:
 
 def of_statistics(part: str, solution: Solution, submissions: Sequence[Submission]) -> list[dict[str, float]]:
     """Score submissions with other statistics, in a worker.  The files are read again."""
-    return [_under_others(part, solution, submission) for submission in submissions]
-
-
-def _under_others(part: str, solution: Solution, submission: Submission) -> dict[str, float]:
-    """Read a submission again, and score it with other statistics."""
-    variants = solution.metric.companion.variants
-    if variants is None:
-        return {}
-    contents = contents_of(submission)
-    check_unchanged(submission, contents)
-    frame, items = frame_of(solution, submission, contents), solution.items[part]
-    others = variants.of_statistics(solution.metric.module, solution.prepared[evaluating.ALL], frame)
-    return {
-        name: statistics.measures(statistics.part(prepared, items), numbers[items])["score"]
-        for name, (prepared, numbers) in others.items()
-    }
-
-
-def check_unchanged(submission: Submission, contents: Contents) -> None:
-    """Make sure that the file that is read again is the one that was scored."""
-    if (now := digests_in(contents)) != submission.digests:
-        raise UsageError(
-            f"{submission.team}/{submission.name} has changed since it was scored: its SHA-256 was "
-            f"{submission.digests}, now it is {now}; rank again"
+    if (variants := solution.metric.companion.variants) is None:
+        return [{} for _ in submissions]
+    items, whole = solution.items[part], solution.prepared[evaluating.ALL]
+    answers = []
+    for submission in submissions:
+        others = variants.of_statistics(solution.metric.module, whole, frame_of(solution, submission))
+        answers.append(
+            {
+                name: statistics.measures(statistics.part(prepared, items), numbers[items])["score"]
+                for name, (prepared, numbers) in others.items()
+            }
         )
+    return answers
 
 
 def of_board(
@@ -114,25 +103,16 @@ def of_board(
 
 
 def tau(ranks: Ints, others: Ints) -> float:
-    """Compute Kendall's τ of two orders without ties.  It is NaN for a single team."""
-    pairs = len(ranks) * (len(ranks) - 1) / 2
-    return round(1 - 2 * _swapped(others[np.argsort(ranks)] - 1) / pairs, 12) if pairs else np.nan
+    """Compute Kendall's τ of two orders without ties.  It is NaN for a single team.
 
-
-def _swapped(order: Ints) -> int:
-    """Count the pairs of an order of 0 to n − 1 of which the larger number comes first.
-
-    The numbers of a pair first differ in one bit.  So among all numbers that agree in their higher bits, each 1
-    before a 0 is such a pair.  (To import scipy.stats takes longer than the rest of a small board.)
+    (To import scipy.stats takes longer than the rest of a small board.)
     """
-    pairs = 0
-    for bit in range(len(order).bit_length()):
-        order_by_higher = np.argsort(order >> (bit + 1), kind="stable")
-        higher, ones = (order >> (bit + 1))[order_by_higher], (order >> bit & 1)[order_by_higher]
-        before = np.append(0, np.cumsum(ones))
-        ones_before = before[:-1] - before[np.searchsorted(higher, higher)]
-        pairs += int(ones_before[ones == 0].sum())
-    return pairs
+    pairs, swapped = len(ranks) * (len(ranks) - 1) / 2, 0
+    ahead: list[int] = []  # the other ranks of the teams so far, sorted
+    for other in others[np.argsort(ranks)].tolist():
+        swapped += len(ahead) - bisect.bisect(ahead, other)
+        bisect.insort(ahead, other)
+    return round(1 - 2 * swapped / pairs, 12) if pairs else np.nan
 
 
 def names_of_steps(

@@ -109,9 +109,10 @@ def make_files(
     parts.told.extend([f"The rows keep their order, because {kept}."] if kept else [])
     public = {SAMPLE: shown.cells} | _public(tested, learned, row_id, known)
     report = _report(parts.told, everything, draw, (solution, trials), public)
-    doubts = [*parts.doubts, _doubt(everything, [row_id, *known], {TEXT, *together}, draw)]
-    if not (kept or doubts[-1]):
-        doubts.append(_doubt_of_order(tested, row_id, shown, metric))
+    answers = [str(name) for name in shown.cells if name in tested.cells and name != row_id]
+    doubts = [*parts.doubts, _doubt_of_neighbors(everything, [row_id, *known], answers, draw)]
+    if not (kept or metric.is_own or doubts[-1]):
+        doubts.append(_doubt_of_order(tested, row_id, answers))
     return Files(
         public,
         _private(tested, None if perfect is None else as_texts(perfect, metric), names),
@@ -223,17 +224,18 @@ def _shuffled(drawn: Labeled, row_id: str, seed: int) -> Labeled:
     return drawn.taken(order.shuffled(texts, dict(zip(texts, drawn.items)), seed))
 
 
-def _doubt(everything: Labeled, public: Sequence[str], others: Collection[str], draw: Draw) -> str:
+def _doubt_of_neighbors(everything: Labeled, public: Sequence[str], answers: list[str], draw: Draw) -> str:
     """Warn of rows to learn from whose neighbors in the test set they tell."""
     if not draw.is_at_random:
         return ""
-    return splitting.doubt_of_neighbors(everything.labels.set_axis(everything.items), public, others)
+    by = ids.named(draw.items, everything.labels)
+    together = ids.together(everything.labels, by) if by else everything.items
+    return splitting.doubt_of_neighbors(everything.labels.set_axis(together), public, answers)
 
 
-def _doubt_of_order(tested: Labeled, row_id: str, shown: Sample, metric: Metric) -> str:
+def _doubt_of_order(tested: Labeled, row_id: str, answers: list[str]) -> str:
     """Warn of ids whose order tells an answer."""
-    answers = tested.cells[[name for name in shown.cells if name in tested.cells and name != row_id]]
-    told = "" if metric.is_own else order.told_by_ids(tested.labels[row_id], answers)
+    told = order.told_by_ids(tested.labels[row_id], tested.cells[answers])
     cure = f"--new-ids gives others, and keeps the old ones in {PRIVATE}/{NEW_IDS}"
     return f"the order of the ids in {row_id} tells {told}: {cure}" if told else ""
 

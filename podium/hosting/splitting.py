@@ -5,7 +5,7 @@ rows. Instead, a column of the labels may say where each row belongs, or the tim
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -329,12 +329,11 @@ def _moments(cells: pd.Series) -> Floats | None:
     return np.asarray(seconds, dtype=np.float64)
 
 
-def doubt_of_neighbors(labels: pd.DataFrame, public: Sequence[str], others: Collection[str]) -> str:
+def doubt_of_neighbors(labels: pd.DataFrame, public: Sequence[str], answers: Sequence[str]) -> str:
     """Warn if an answer changes little between the dates of a public column, or from one id to the next.
 
-    The index of the `labels` has the item of each row.
+    The index of the `labels` says which rows stay together, and tell one another nothing.
     """
-    answers = labels.columns.drop([*public, *others], errors="ignore")
     for moments, what, cure in _neighbors(labels, public):
         for answer in answers:
             if _is_smooth(labels[answer], moments):
@@ -360,7 +359,7 @@ def _order(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _is_smooth(values: pd.Series, moments: Floats) -> bool:
-    """Whether values change little from a moment to the next one, where another item begins."""
+    """Whether values change little from a moment to the next one, where other rows begin that stay together."""
     if not pd.api.types.is_numeric_dtype(values):
         values = values == values.mode()[0]
     rows = pd.DataFrame({"value": np.asarray(values, dtype=np.float64), "item": values.index})

@@ -333,7 +333,7 @@ def _items(solution: Solution, column: str) -> dict[str, Any]:
         number = len(solution.items_of(solution.deciding, column).stratum)
         return {
             "items": number,
-            "item": column.replace("_", " ").replace(",", " or ") or "row",
+            "item": ("item" if "," in column else column.replace("_", " ")) or "row",
             "halves": prepared is None,
         }
     return {"items": len(prepared.items), "item": noun, "halves": False}

@@ -70,14 +70,8 @@ def noise_of(runs: Iterable[Sequence[float]]) -> MachineNoise:
             weights.append(2 / len(one))
     if not differences:
         return MachineNoise(NOISE_OF_ONE_RUN, False)
-    return MachineNoise(max(LEAST_NOISE, NORMAL * _weighted_median(differences, weights) / math.sqrt(2)), True)
-
-
-def _weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
-    """The value at which the sum of the weights, in the order of the values, reaches one half."""
-    order = np.argsort(values)
-    sums = np.cumsum(np.array(weights)[order])
-    return float(np.array(values)[order][np.searchsorted(sums, sums[-1] / 2)])
+    median = float(np.quantile(differences, 0.5, weights=weights, method="inverted_cdf"))
+    return MachineNoise(max(LEAST_NOISE, NORMAL * median / math.sqrt(2)), True)
 
 
 def undecided(runtimes: Sequence[float], errors: Sequence[float]) -> list[tuple[int, int]]:

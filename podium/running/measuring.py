@@ -4,17 +4,15 @@ import codecs
 import contextlib
 import enum
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from podium.child.processes import adopting, end_session
-from podium.running.settings import Settings
 from podium.words.errors import UsageError
 from podium.words.wording import printable
 
@@ -140,37 +138,22 @@ def _shown(text: str) -> str:
     return printable(text.replace("\r\n", "\n").replace("\r", "\n"), keep="\n\t")
 
 
-def failed(run: Run, outcome: Outcome, settings: Settings, log: Log, left: Sequence[str] = ()) -> Run:
-    """Say that a run has failed, and why: the limit or the exit code; and what the model printed at last.
+@contextlib.contextmanager
+def ended_after(seconds: float, end: Callable[[], None]) -> Iterator[threading.Event]:
+    """End something by a function if the block takes longer, and tell that it did."""
+    is_late = threading.Event()
 
-    `left` has the names of the submissions that it left all the same.
-    """
-    number = -run.exit_code if run.exit_code < 0 else run.exit_code - 128  # of a signal
-    signal_name = signal.Signals(number).name if number in {*signal.Signals} else ""
-    if outcome is Outcome.EXIT and signal_name == "SIGXFSZ":
-        outcome = Outcome.DISK
-    what = {
-        Outcome.TIME: f"time limit of {settings.time_limit:g} s (--time-limit)",
-        Outcome.MEMORY: memory_limit(settings),
-        Outcome.DISK: f"disk limit of {_size(settings.disk_limit)} (--disk-limit)",
-        Outcome.EXIT: f"exit code {run.exit_code}"
-        + (f" ({signal_name})" if signal_name else "")
-        + (f", although {left[0]} was there" if left else ""),
-    }[outcome]
-    return run._replace(outcome=outcome, reason=what, printed=log.last_lines())
+    def end_late() -> None:
+        is_late.set()
+        end()
 
-
-def memory_limit(settings: Settings) -> str:
-    """The limit of memory that a model has exceeded; in bubblewrap its files are in memory, too."""
-    if settings.sandbox != "bubblewrap" or not settings.control_group:
-        return f"memory limit of {_size(settings.memory_limit)} (--memory-limit)"
-    both = _size(settings.memory_limit + settings.disk_limit)
-    return f"memory limit of {both} for all of its processes and files (--memory-limit plus --disk-limit)"
-
-
-def _size(number: int) -> str:
-    """A number of bytes as text."""
-    return f"{number / 2**30:.4g} GB" if number >= 2**30 else f"{number / 2**20:.4g} MB"
+    timer = threading.Timer(seconds, end_late)
+    timer.start()
+    try:
+        yield is_late
+    finally:
+        timer.cancel()
+        timer.join()  # it may be about to end it
 
 
 def watched(
@@ -185,7 +168,6 @@ def watched(
 
     `stop` is the command that ends it, if it cannot be killed.
     """
-    late = threading.Event()
     # A container's engine has processes of its own there, and ends the container's with its first one.
     with contextlib.ExitStack() as opened:
         end_orphans = None if stop else opened.enter_context(adopting())
@@ -201,25 +183,21 @@ def watched(
         assert process.stdout is not None
 
         def end() -> None:
-            late.set()
             if stop:
                 subprocess.run(stop, stdin=subprocess.DEVNULL, capture_output=True)
             end_session(process.pid)
 
-        timer = threading.Timer(seconds, end)
         with process, log.following(process.stdout):
-            timer.start()
             try:
-                used = used_by(process)
+                with ended_after(seconds, end) as is_late:
+                    used = used_by(process)
             finally:
-                timer.cancel()
                 outlived = end_session(process.pid)  # also what it left running
                 taken = time.perf_counter() - start
                 if end_orphans and end_orphans():  # the search alone is podium's time
                     outlived, taken = True, time.perf_counter() - start
-    return Run(
-        Outcome.DONE, "", taken, used, exit_code=process.returncode, outlived=outlived
-    ), not late.is_set()
+    run = Run(Outcome.DONE, "", taken, used, exit_code=process.returncode, outlived=outlived)
+    return run, not is_late.is_set()
 
 
 def used_by(process: "subprocess.Popen[bytes]") -> Used:

@@ -108,8 +108,6 @@ def key_of(team: str, name: str) -> str:
 
 def find_models(folder: Path, most_bytes: float = math.inf) -> tuple[list[Model], list[Failure]]:
     """Find the models in a folder that has a folder for each team; a larger one than `most_bytes` fails."""
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}")
     teams = _visible(folder)
     if others := sorted({path.name for path in folder.iterdir()} - {team.name for team in teams}):
         warnings.warn(left_out(others, str(folder)), stacklevel=4)
@@ -119,20 +117,13 @@ def find_models(folder: Path, most_bytes: float = math.inf) -> tuple[list[Model]
     models = [one for one in found if isinstance(one, Model)]
     if not models and _entries(folder):
         raise UsageError(f"{folder} is a model itself: give the folder that has a folder per team, or --one")
-    if data := [f"{one.team}/{one.name}" for one in found if isinstance(one, _Data)]:
+    if data := [f"{one.parent.name}/{one.name}" for one in found if isinstance(one, Path)]:
         named = listed([*map(printable, data)], DATA_SHOWN)
         warnings.warn(f"beside models, without a program, and therefore not run: {named}", stacklevel=4)
     return models, [one for one in found if isinstance(one, Failure)]
 
 
-class _Data(NamedTuple):
-    """What lies in a team's folder beside its models, and is none."""
-
-    team: str
-    name: str
-
-
-def _models_of_team(team: Path, most_bytes: float) -> list[Model | Failure | _Data]:
+def _models_of_team(team: Path, most_bytes: float) -> list[Model | Failure | Path]:
     """What lies in a team's folder: the models, what cannot run, and data."""
     try:
         _require_folder(team)
@@ -148,7 +139,7 @@ def _models_of_team(team: Path, most_bytes: float) -> list[Model | Failure | _Da
     return [
         find_model(path, team.name, path.name, most_bytes)
         if path in inner or (path in there and _may_be_meant(path))
-        else _Data(team.name, path.name)
+        else path
         for path in sorted(team.iterdir())
     ]
 

@@ -67,12 +67,8 @@ def workers_of(
 
 def _difference(prepared: ReadyMachine, other: ReadyMachine) -> str:
     """Say where two machines differ."""
-    differences = hardware.differences
-    return (
-        differences(prepared.hardware, other.hardware)
-        or differences(prepared.settings._asdict(), other.settings._asdict())
-        or "its images or its view of the models differ"
-    )
+    one, another = ({"hardware": each.hardware} | each.settings._asdict() for each in (prepared, other))
+    return hardware.differences(one, another) or "its images or its view of the models differ"
 
 
 def _ready(engine: str, models: list[Model], settings: Settings, data: str) -> ReadyMachine:

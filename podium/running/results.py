@@ -45,7 +45,6 @@ class Timing:
     predictions: Row  # the run whose predictions count
     runs: list[Row]  # all runs
     counting: list[Row]  # the runs whose times count
-    differing: str = ""  # what is to be said if the predictions differ
     runtime: float = 0.0  # the median of the times that count, in seconds
     error: float = 0.0  # the standard error of the runtime, in seconds
     marks: list[str] = field(default_factory=list)  # what a reader of the runtime has to know
@@ -101,7 +100,7 @@ def _timings(
         if reason or predictions is None:
             failures.append(Failure(model.team, model.name, reason, failed.printed if failed else ""))
         elif differ(runs):
-            timings.append(Timing(model, predictions, runs, [predictions], DIFFERING))
+            timings.append(Timing(model, predictions, runs, [predictions], marks=[DIFFERING]))
         else:
             timings.append(Timing(model, predictions, runs, measured(runs)))
     return timings, failures
@@ -135,7 +134,7 @@ def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> li
     told = {
         "by processor time these neighbors have the opposite order": _pairs(contrary),
         "the predictions differ from run to run, so the slowest run counts": [
-            one.key for one in timings if one.differing
+            one.key for one in timings if DIFFERING in one.marks
         ],
         "these models of one team have the same predictions but very different runtimes": _pairs(alike),
         "the first run of these models needed much more processor time than later ones, as if they had "
@@ -153,7 +152,6 @@ def _measure(timing: Timing, since: Later, noise: MachineNoise) -> None:
     failed = sum(row.outcome is not Outcome.DONE for row in timing.runs)
     marks = [
         f"{counted(failed, 'run')} without predictions" if failed else "",
-        timing.differing,
         "measured once" if len(seconds) == 1 else "",
         since.mark,
     ]

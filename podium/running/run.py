@@ -170,8 +170,7 @@ def of_options(options: Options) -> Runs:
 
     folder, out, given = Path(options.models).resolve(), Path(options.out), options.settings
     _check_folders(folder, given.data, out)
-    most = parse_bytes(options.folder_limit, "--folder-limit")
-    found, failures = _one_model(folder, most) if options.one else find_models(folder, most)
+    found, failures = _models_in(folder, options)
     _warn_of_look_alikes({model.team for model in found} | {failure.team for failure in failures})
     repeats = 1 if options.one else options.repeats
     plan = rounds.Plan(repeats, options.seed, options.differing == "fail", warm_up=not options.one)
@@ -182,7 +181,7 @@ def of_options(options: Options) -> Runs:
         else:
             prepared = make_ready(options.engine, found, given)
             execute = rounds.here(prepared.settings, out)
-        _warn_of_missing_protection(prepared.settings, found, prepared.hardware["memory_gb"])
+        _warn_of_missing_protection(prepared.settings, found)
         results = rounds.run_all(prepared, failures, out, plan, execute)
     state = results.state
     return Runs(*frames_of(results), state.text, state.is_provisional, out)
@@ -190,10 +189,9 @@ def of_options(options: Options) -> Runs:
 
 def _check_folders(models: Path, data: Path, out: Path) -> None:
     """Refuse folders that are not there, and places for models or results that every model could read."""
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out} is not a folder")
-    if not data.is_dir():
-        raise UsageError(f"there is no folder {data} (--data)")
+    for folder, option in ((models, ""), (data, " (--data)")):
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {folder}{option}")
     for seen in visible(data):
         for hidden in (models, out.resolve()):
             if hidden.is_relative_to(seen):
@@ -201,11 +199,12 @@ def _check_folders(models: Path, data: Path, out: Path) -> None:
     check_apart(out, (models, data))
 
 
-def _one_model(folder: Path, most_bytes: int) -> tuple[list[Model], list[Failure]]:
-    """The model that a folder is."""
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}")
-    model = find_model(folder, folder.name, most_bytes=most_bytes)
+def _models_in(folder: Path, options: Options) -> tuple[list[Model], list[Failure]]:
+    """The models in a folder, or the one that it is."""
+    most = parse_bytes(options.folder_limit, "--folder-limit")
+    if not options.one:
+        return find_models(folder, most)
+    model = find_model(folder, folder.name, most_bytes=most)
     if isinstance(model, Failure):
         raise SubmissionRejected(model.reason)
     return [model], []
@@ -221,21 +220,13 @@ def _warn_of_look_alikes(teams: set[str]) -> None:
         warnings.warn(sentence, stacklevel=3)
 
 
-def _warn_of_missing_protection(settings: Settings, models: Iterable[Model], memory_gb: float | None) -> None:
-    """Warn of a missing sandbox or control group, and of limits that the machine cannot give."""
+def _warn_of_missing_protection(settings: Settings, models: Iterable[Model]) -> None:
+    """Warn of a missing sandbox or control group."""
     if settings.sandbox == "none":
         warnings.warn("no sandbox: the models can do whatever you can", stacklevel=3)
-        return
-    if not settings.control_group and any(model.kind is not Kind.CONTAINER for model in models):
+    elif not settings.control_group and any(model.kind is not Kind.CONTAINER for model in models):
         warnings.warn(
             "no control group: the limit of memory holds for each process alone, and not for memory that "
             "processes share (run as root, or: systemd-run --user --scope -p Delegate=yes podium run …)",
-            stacklevel=3,
-        )
-    needed = (settings.memory_limit + settings.disk_limit) / 1e9
-    if memory_gb is not None and needed > memory_gb:
-        warnings.warn(
-            f"--memory-limit and --disk-limit are {needed:.1f} GB together; this machine has {memory_gb} GB. "
-            "If it runs out of memory, the run is lost, and no team is to blame",
             stacklevel=3,
         )

@@ -12,22 +12,22 @@ Source: the manual page bwrap(1).
 """
 
 import contextlib
+import functools
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
 from podium.running import settings as constants
 from podium.running import view
 from podium.running.control_group import Group, group_of_a_run, holds_cores
-from podium.running.measuring import Log, Outcome, Run, Used, answer_of, core_seconds, used_by
+from podium.running.measuring import Log, Outcome, Run, Used, answer_of, core_seconds, ended_after, used_by
 from podium.running.models import Kind, Model, interpreter_of
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import Left, judged
@@ -151,27 +151,27 @@ def _measured(
 ) -> Run:
     """Start and measure the model by the first process of a sandbox, and take its submission."""
     cores, code, late = cores_used(settings.cores), b"", []
-    tells = process.stdout
+    tells, kill = process.stdout, functools.partial(_kill, process)
     assert tells is not None
     assert process.stderr is not None
     with process, log.following(process.stderr):
         try:
-            with _killed_after(constants.SECONDS_TO_START, process):
+            with ended_after(constants.SECONDS_TO_START, kill):
                 ready = tells.readline()
             if ready and is_notebook:
-                with _killed_after(settings.time_limit, process) as is_late:
+                with ended_after(settings.time_limit, kill) as is_late:
                     _go(process)
                     code = tells.readline()  # the kernel has started, or the notebook's program has ended
                     late.append(is_late)
             before = group.used() if group else Used(0.0, 0.0)
-            with _killed_after(settings.time_limit, process) as is_late:
+            with ended_after(settings.time_limit, kill) as is_late:
                 busy, start = core_seconds(cores), time.perf_counter()
                 if ready and not is_notebook:
                     _go(process)
                 code = tells.readline() if code in (b"", BEGUN) else code
                 seconds, busy = time.perf_counter() - start, core_seconds(cores) - busy
                 late.append(is_late)
-            with _killed_after(constants.SECONDS_TO_SEND, process):
+            with ended_after(constants.SECONDS_TO_SEND, kill):
                 outlived, left = bool(tells.readline().strip()), _left(tells)
         except BaseException:
             _kill(process)
@@ -200,24 +200,6 @@ def _go(process: "subprocess.Popen[bytes]") -> None:
     assert process.stdin is not None
     process.stdin.write(b"go\n")
     process.stdin.flush()
-
-
-@contextlib.contextmanager
-def _killed_after(seconds: float, process: "subprocess.Popen[bytes]") -> Iterator[threading.Event]:
-    """Kill the first process of a sandbox if the block takes longer, and tell that it did."""
-    is_late = threading.Event()
-
-    def kill() -> None:
-        is_late.set()
-        _kill(process)
-
-    timer = threading.Timer(seconds, kill)
-    timer.start()
-    try:
-        yield is_late
-    finally:
-        timer.cancel()
-        timer.join()  # it may be about to kill
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 
 from podium.child.limits import Limits, within
 from podium.running import settings as constants
-from podium.running.measuring import Log, Outcome, Run, failed
+from podium.running.measuring import Log, Outcome, Run
 from podium.running.settings import Settings
 from podium.tables.files import open_regular
 from podium.tables.formats import parse_table
@@ -56,17 +57,37 @@ def left_in(folder: str) -> Left:
 
 def judged(run: Run, in_time: bool, left: Left, settings: Settings, log: Log) -> Run:
     """Say what became of a run that was measured, and take the submission that it left."""
+    number = -run.exit_code if run.exit_code < 0 else run.exit_code - 128  # of a signal
+    name = signal.Signals(number).name if number in {*signal.Signals} else ""
     if run.used.out_of_memory:
-        return failed(run, Outcome.MEMORY, settings, log)
-    if run.used.machine_out_of_memory:
+        outcome, reason = Outcome.MEMORY, _memory_limit(settings)
+    elif run.used.machine_out_of_memory:
         return run._replace(outcome=Outcome.LOST, reason="the machine ran out of memory")
-    if not in_time:
-        return failed(run, Outcome.TIME, settings, log)
-    if run.exit_code != 0:
-        return failed(run, Outcome.DISK if left.is_full else Outcome.EXIT, settings, log, left.names)
-    if not left.is_whole:
+    elif not in_time:
+        outcome, reason = Outcome.TIME, f"time limit of {settings.time_limit:g} s (--time-limit)"
+    elif run.exit_code != 0 and (left.is_full or name == "SIGXFSZ"):
+        outcome, reason = Outcome.DISK, f"disk limit of {_size(settings.disk_limit)} (--disk-limit)"
+    elif run.exit_code != 0:
+        there = f", although {left.names[0]} was there" if left.names else ""
+        outcome, reason = Outcome.EXIT, f"exit code {run.exit_code}" + (f" ({name})" if name else "") + there
+    elif not left.is_whole:
         return run._replace(outcome=Outcome.LOST, reason="the submission could not be read in time")
-    return _taken(run, left)
+    else:
+        return _taken(run, left)
+    return run._replace(outcome=outcome, reason=reason, printed=log.last_lines())
+
+
+def _memory_limit(settings: Settings) -> str:
+    """The limit of memory that a model has exceeded; in bubblewrap its files are in memory, too."""
+    if settings.sandbox != "bubblewrap" or not settings.control_group:
+        return f"memory limit of {_size(settings.memory_limit)} (--memory-limit)"
+    both = _size(settings.memory_limit + settings.disk_limit)
+    return f"memory limit of {both} for all of its processes and files (--memory-limit plus --disk-limit)"
+
+
+def _size(number: int) -> str:
+    """A number of bytes as text."""
+    return f"{number / 2**30:.4g} GB" if number >= 2**30 else f"{number / 2**20:.4g} MB"
 
 
 def _taken(run: Run, left: Left) -> Run:

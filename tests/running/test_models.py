@@ -224,9 +224,7 @@ def test_it_is_told_that_many_bytes_are_read(
     assert capsys.readouterr().err == "Blue: 0 GB are read, to notice later if a file has changed\n"
 
 
-def test_no_folder_and_nothing_in_it(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no folder"):
-        find_models(tmp_path / "none")
+def test_a_folder_with_nothing_in_it(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there are no models"):
         find_models(tmp_path)
 

@@ -16,15 +16,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
 from podium.markups import files, spans
+from podium.markups.companion import companion_of
 from podium.markups.explanation import AMONG, WITH, Criteria
 from podium.markups.mistakes import Span
-from podium.metric.contract import Companion, ScoredSubmission
+from podium.metric.contract import ScoredSubmission
 from podium.scoring import evaluating
 from podium.scoring.explain import ratio
-from podium.words.errors import HostError, SubmissionRejected, ToolError
+from podium.words.errors import HostError, ToolError
 from podium.words.wording import listed
 
 from . import importers, metric
@@ -76,22 +76,7 @@ Place = tuple[int, int, int]  # the positions of an element, a fragment and an o
 # ---- Files -----------------------------------------------------------------------------------------------
 
 
-def read_documents(path: str | Path) -> pd.DataFrame:
-    """Read the markups of both sides from JSON files, or from the export of an annotation tool."""
-    return _read(path, HostError)
-
-
-def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read the experts' markups from JSON files, or from the export of an annotation tool."""
-    return files.experts_of(_read(path, HostError))
-
-
-def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read the algorithm's markups from JSON files, or from the export of an annotation tool."""
-    return files.algorithms_of(_read(path, SubmissionRejected))
-
-
-def _read(path: str | Path, error: type[ToolError]) -> pd.DataFrame:
+def read_documents(path: str | Path, error: type[ToolError] = HostError) -> pd.DataFrame:
     """The documents of `read_documents`; `error` is raised for a fault in a file."""
     imported = importers.read(Path(path), error)
     documents = files.read_folder(path, error) if imported is None else imported
@@ -203,14 +188,6 @@ def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
     is_readable = bool(cells) and all("selections" in markup for markup in cells)
     empty: dict[str, Any] = {"criteria": {}, "selections": []} if is_readable else {"elements": []}
     return solution[[solution.columns[0]]].assign(markup=json.dumps(empty))
-
-
-def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """Make a submission of the experts' markups that agree best with all experts of their document on average.
-
-    A higher score may be possible, because the best answer to experts who disagree need not be one of theirs.
-    """
-    return shared.closest_markups(metric, solution, sample_submission(solution))
 
 
 def weights(prepared: Any) -> str:
@@ -349,28 +326,14 @@ def _places(pairs: Iterable[Pair]) -> Iterator[tuple[Place, Place, float]]:
                 yield (e.first, f.first, o.first), (e.second, f.second, o.second), o.consistency
 
 
-# ---- Experts ---------------------------------------------------------------------------------------------
-
-
-def agreement(prepared: Any, solution: pd.DataFrame) -> of_experts.Agreement:
-    """Say how well the experts of a solution agree with each other."""
-    return of_experts.Agreement(prepared, solution, _criteria(prepared))
-
-
-companion = Companion(
+companion = companion_of(
+    metric,
+    read_documents,
+    _criteria,
+    sample_submission,
     text_columns=TEXT_COLUMNS,
-    read_solution=read_solution,
-    read_submission=read_submission,
-    documents=files.ENDINGS,
     from_table=from_table,
     explain=Explanation,
-    texts=files.texts,
-    agreement=agreement,
     agreement_parameters={"measure": "ama"},
-    leave_out=files.leave_out,
-    diagnose=files.diagnose,
-    add_texts=files.add_texts,
     advice=advice,
-    sample_submission=sample_submission,
-    perfect_submission=perfect_submission,
 )

@@ -7,7 +7,6 @@ import functools
 import json
 import operator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,13 +14,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
-from podium.markups import agreement as of_experts
 from podium.markups import explanation as shared
 from podium.markups import files
+from podium.markups.companion import companion_of
 from podium.markups.explanation import AMONG, WITH, Criteria
 from podium.markups.mistakes import Span
-from podium.metric.contract import Companion, ScoredSubmission
-from podium.words.errors import HostError, SubmissionRejected
+from podium.metric.contract import ScoredSubmission
+from podium.tables import schema
+from podium.words.errors import HostError
 from podium.words.wording import counted, listed
 
 from . import metric
@@ -31,6 +31,12 @@ SIDE_COLUMNS = ("m7",)
 # The experts' answers to the five questions about an explanation, each from 0 to `MOST_POINTS`.
 QUESTIONS = ("q1", "q2", "q3", "q4", "q5")
 MOST_POINTS = 5
+POINTS = schema.Cells(
+    f"0 to {MOST_POINTS} points",
+    lambda cells: pd.to_numeric(cells, errors="coerce").between(0, MOST_POINTS),
+    is_text=False,
+)
+SIDE = "the side file"
 
 TITLES = {
     "M": "Pairwise accuracy",
@@ -61,45 +67,24 @@ COLUMNS = (
 # ---- Files -----------------------------------------------------------------------------------------------
 
 
-def read_documents(path: str | Path) -> pd.DataFrame:
-    """Read the essays in files of the competition, with the markups of the experts and of the algorithm."""
-    return files.read_folder(path, HostError)
-
-
-def read_solution(path: str | Path) -> pd.DataFrame:
-    """Read the experts' markups from files of the competition."""
-    return files.experts_of(read_documents(path))
-
-
-def read_submission(path: str | Path) -> pd.DataFrame:
-    """Read the algorithm's markups from files of the competition."""
-    return files.algorithms_of(files.read_folder(path, SubmissionRejected))
-
-
 def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame:
     """Add M7, the experts' judgment of the explanations in a submission: their points, or percent."""
-    named = [name for name in (row_id_column_name, "m7", *QUESTIONS) if name in side]
-    if named not in ([row_id_column_name, "m7"], [row_id_column_name, *QUESTIONS]):
-        expected = f"expected the columns {row_id_column_name} and m7, or {row_id_column_name} and q1 to q5"
-        raise HostError(f"the side file: {expected}, found {listed(named) or 'none of them'}")
     if not {row_id_column_name, "markup"} <= set(submission):
         return submission  # the metric says what it lacks
-    ids = side[row_id_column_name].astype(str)
     wanted = submission[row_id_column_name].astype(str)
     if "m7" not in side:
-        return submission.assign(m7=_percent(ids, _points(side, ids), wanted, submission["markup"]))
-    if ids.duplicated().any():
-        raise HostError(
-            f"the side file: expected each essay once, found {ids[ids.duplicated()].iloc[0]!r} again"
-        )
-    unknown = wanted[~wanted.isin(ids)].tolist()
-    if unknown:
+        columns = {row_id_column_name: schema.TEXT} | dict.fromkeys(QUESTIONS, POINTS)
+        answers = schema.Table([], HostError, **columns).checked(side, SIDE)
+        points = answers[[*QUESTIONS]].astype(np.float64).sum(axis=1).to_numpy()
+        return submission.assign(m7=_percent(answers[row_id_column_name], points, wanted, submission["markup"]))
+    ids = schema.Table([row_id_column_name], HostError, **{row_id_column_name: schema.TEXT}).checked(side, SIDE)
+    rows = pd.Index(ids[row_id_column_name]).get_indexer(pd.Index(wanted))
+    if (rows < 0).any():
+        unknown = wanted[rows < 0].tolist()
         number = counted(len(unknown), "essay")
         raise HostError(
-            f"the side file: expected every essay of the submission, found no row for {number}: "
-            f"{listed(unknown)}"
+            f"{SIDE}: expected every essay of the submission, found no row for {number}: {listed(unknown)}"
         )
-    rows = pd.Index(ids).get_indexer(pd.Index(wanted))
     return submission.assign(m7=side["m7"].to_numpy()[rows])
 
 
@@ -116,18 +101,6 @@ def side_form(submission: pd.DataFrame, row_id_column_name: str) -> pd.DataFrame
     return pd.DataFrame(rows, columns=columns, dtype=object)
 
 
-def _points(side: pd.DataFrame, ids: pd.Series) -> npt.NDArray[np.float64]:
-    """The points that each explanation got from the experts, the sum over the five questions."""
-    points: npt.NDArray[np.float64]
-    points = side[[*QUESTIONS]].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
-    for row, column in np.argwhere(~((points >= 0) & (points <= MOST_POINTS)))[:1]:
-        where, found = f"row {row + 1} (essay {ids.iloc[row]!r})", side[QUESTIONS[column]].iloc[row]
-        told = "none" if pd.isna(found) else f"{found!s:.40}"
-        expected = f"expected 0 to {MOST_POINTS} points as {QUESTIONS[column]}"
-        raise HostError(f"the side file: {where}: {expected}, found {told}")
-    return np.asarray(points.sum(axis=1))
-
-
 def _percent(
     ids: pd.Series, points: npt.NDArray[np.float64], wanted: pd.Series, markups: pd.Series
 ) -> list[float]:
@@ -142,7 +115,7 @@ def _percent(
         explained = _explained(cell)
         if len(own) != sum(explained):
             expected = f"expected {counted(sum(explained), 'row')}, one for each explanation"
-            raise HostError(f"the side file: essay {essay!r}: {expected}, found {len(own):,}")
+            raise HostError(f"{SIDE}: essay {essay!r}: {expected}, found {len(own):,}")
         most = MOST_POINTS * len(QUESTIONS) * len(own)
         shares.append(100 * own.sum() / most if most else 0.0 if explained else 100.0)
     return shares
@@ -193,14 +166,6 @@ def _fates(one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
     """Make a submission that shows the form.  Its markups have neither grades nor selections."""
     return solution[[solution.columns[0]]].assign(markup=json.dumps({"criteria": {}, "selections": []}))
-
-
-def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """Make a submission of the experts' markups that agree best with all experts of their essay on average.
-
-    A higher score may be possible, because the best answer to experts who disagree need not be one of theirs.
-    """
-    return shared.closest_markups(metric, solution, sample_submission(solution))
 
 
 # ---- Submissions -----------------------------------------------------------------------------------------
@@ -289,29 +254,15 @@ class Explanation(shared.Explanation):
         return self.named(pd.DataFrame(rows, columns=columns))
 
 
-# ---- Experts ---------------------------------------------------------------------------------------------
-
-
-def agreement(prepared: Any, solution: pd.DataFrame) -> of_experts.Agreement:
-    """Say how well the experts of a solution agree with each other."""
-    return of_experts.Agreement(prepared, solution, _criteria(prepared))
-
-
-companion = Companion(
+companion = companion_of(
+    metric,
+    files.read_folder,
+    _criteria,
+    sample_submission,
     text_columns=TEXT_COLUMNS,
-    read_solution=read_solution,
-    read_submission=read_submission,
-    documents=files.ENDINGS,
     from_table=files.from_table,
     explain=Explanation,
-    texts=files.texts,
-    agreement=agreement,
     agreement_parameters={"measure": "m"},
-    leave_out=files.leave_out,
-    diagnose=files.diagnose,
-    add_texts=files.add_texts,
-    sample_submission=sample_submission,
-    perfect_submission=perfect_submission,
     side_columns=SIDE_COLUMNS,
     add_side=add_side,
     side_form=side_form,

@@ -60,7 +60,10 @@ NAMES_SHOWN = 20
 TOPICS = ".topics"
 ENCODING = "iso-8859-1"  # some of the track's files are not in UTF-8
 
-EXPECTED_LABELS = "a label file of the track: JSON with events, their eventid and tweets"
+EXPECTED_LABELS = (
+    "a label file of the track: JSON with events, their eventid and tweets, and for each tweet postID (text or "
+    f"a whole number), a list of categories, and a priority: {', '.join(metric.PRIORITIES)}"
+)
 EXPECTED_RUN = 'lines such as: event Q0 tweet rank score ["Type-A","Type-B"] tag; or JSON objects, as in 2021'
 LOST_DIGITS = "a floating-point number, in which digits are lost"
 EXPECTED_TWEETS = "one JSON object per line, with the id and the text of a tweet"
@@ -93,8 +96,9 @@ def read_solution(path: str | Path) -> pd.DataFrame:
                 first = tweets.setdefault(tweet.tweet_id, tweet)
                 if first is not tweet:
                     first.unite(tweet)
-        except ValueError as fault:
-            raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {fault}") from None
+        except (AttributeError, KeyError, TypeError, ValueError) as fault:
+            told = fault if isinstance(fault, ValueError) else "found another structure"
+            raise HostError(f"{file.name}: expected {EXPECTED_LABELS}; {told}") from None
     if unlisted:
         left_out = listed([metric._short(name) for name in sorted(unlisted)], NAMES_SHOWN)
         number, known = counted(unlisted.total(), "annotation"), len(metric.INFORMATION_TYPES)
@@ -138,25 +142,17 @@ class _Labeled:
 
 
 def _labeled_tweets(content: Any, datasets: Mapping[str, str], unlisted: Counter[str]) -> Iterator[_Labeled]:
-    """Read the tweets of a label file, and count names that are not types; a ValueError says what is wrong."""
-    for number, event in enumerate(_field(content, "the file", list, "events"), 1):
-        event_id = str(_field(event, f"event number {number}", (str, int), "eventid"))
-        event_name = f"event {metric._quoted(event_id)}"
-        for position, tweet in enumerate(_field(event, event_name, list, "tweets"), 1):
-            where = f"tweet number {position} of {event_name}"
-            tweet_id = _id(_field(tweet, where, (str, int, float), "postID"))
-            if tweet_id is None:
-                raise ValueError(f"{where} has a postID that is {LOST_DIGITS}")
-            priority = _field(tweet, where, str, "priority", "postPriority")
-            if priority not in metric.PRIORITIES:
-                expected = ", ".join(metric.PRIORITIES)
-                raise ValueError(
-                    f"{where} has the priority {metric._quoted(priority)} instead of one of {expected}"
-                )
+    """Read the tweets of a label file, and count names that are not types; a ValueError names a wrong tweet."""
+    for event in content["events"]:
+        event_id = str(event["eventid"])
+        for position, tweet in enumerate(event["tweets"], 1):
+            tweet_id, priority = _id(tweet["postID"]), tweet.get("priority", tweet.get("postPriority"))
+            names = tweet.get("categories", tweet.get("postCategories"))
+            if tweet_id is None or priority not in metric.PRIORITIES or not isinstance(names, list):
+                where = f"tweet number {position} of event {metric._quoted(event_id)}"
+                raise ValueError(f"{where} is {tweet!s:.200}")
             types = 0
-            for name in _field(tweet, where, list, "categories", "postCategories"):
-                if not isinstance(name, str):
-                    raise ValueError(f"{where} has the category {metric._quoted(name)}, which is not text")
+            for name in names:
                 types |= _bit_of(name)
                 if not _bit_of(name):
                     unlisted[name] += 1
@@ -169,15 +165,6 @@ def _labeled_tweets(content: Any, datasets: Mapping[str, str], unlisted: Counter
 def _bit_of(name: str) -> int:
     """The bit of the type that a name stands for, or 0 if it is not the name of a type."""
     return int(metric.parse_types([name])[0][0]) if name.split() == [name] else 0
-
-
-def _field(entry: Any, where: str, kind: type | tuple[type, ...], *names: str) -> Any:
-    """The value that a JSON object has under one of the names, of one of the kinds; else a ValueError."""
-    if isinstance(entry, dict):
-        for name in names:
-            if isinstance(entry.get(name), kind) and not isinstance(entry[name], bool):
-                return entry[name]
-    raise ValueError(f"{where} lacks the {'list' if kind is list else 'text'} {' or '.join(names)}")
 
 
 def _id(value: Any) -> str | None:

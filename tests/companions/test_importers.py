@@ -71,10 +71,10 @@ def covered(path: Path) -> dict[tuple[str, str], list[str]]:
 
 def agreement(path: Path) -> float:
     """The mean agreement of the experts of an export."""
-    solution = markup_consistency.read_solution(path)
+    solution = markup_consistency.companion.read_solution(path)
     metric = hosted.module("markup_consistency")
     prepared = metric.prepare(solution, "document_id", **markup_consistency.companion.agreement_parameters)
-    return float(markup_consistency.agreement(prepared, solution).criteria["mean"][0])
+    return float(markup_consistency.companion.agreement(prepared, solution).criteria["mean"][0])
 
 
 # ---- brat ------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_brat_with_two_texts_of_a_document(tmp_path: Path) -> None:
     with pytest.raises(
         HostError, match=r"document 'd': expected one text, boris has another: from character 4 on"
     ):
-        markup_consistency.read_solution(tmp_path)
+        markup_consistency.companion.read_solution(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_damaged_files_of_brat(line: str, fault: str, tmp_path: Path) -> None:
     write(tmp_path, "anna/a.txt", "Sony")
     write(tmp_path, "anna/a.ann", f"T1\tOrganization 0 4\tSony\n{line}\n")
     with pytest.raises(HostError, match=rf"anna/a\.ann: expected an export, found a fault: {fault}"):
-        markup_consistency.read_solution(tmp_path)
+        markup_consistency.companion.read_solution(tmp_path)
 
 
 LINES = "John loves Mary.\r\nHe married her.\r\nThey live in Rome."
@@ -228,7 +228,7 @@ def test_what_contradicts_the_third_column_is_told(tmp_path: Path) -> None:
         with pytest.raises(
             HostError, match=f"^document 'd': T1 stands at {where}, in a text of 53 characters$"
         ):
-            markup_consistency.read_solution(tmp_path)
+            markup_consistency.companion.read_solution(tmp_path)
 
 
 def test_the_first_folder_of_brat_is_the_annotator(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_damaged_exports_of_inception(tmp_path: Path) -> None:
     def message(name: str, content: bytes) -> str:
         path = write(tmp_path, f"d/{name}", content)
         with pytest.raises(HostError) as raised:
-            markup_consistency.read_solution(tmp_path)
+            markup_consistency.companion.read_solution(tmp_path)
         path.unlink()
         name, _, expected = str(raised.value).partition(": expected ")
         assert name.endswith(f"{tmp_path.name}/d/{path.name}")
@@ -386,7 +386,7 @@ def test_inception_without_its_library(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "cassis", None)
     write(tmp_path, "d/a.json", '{"%FEATURE_STRUCTURES": []}')
     with pytest.raises(UsageError, match=r"^UIMA CAS needs dkpro-cassis: pip install 'podium\[inception\]'$"):
-        markup_consistency.read_solution(tmp_path)
+        markup_consistency.companion.read_solution(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["exportedproject12.json", "annotation_ser/d1.txt/anna.ser", "p.zip"])
@@ -396,7 +396,7 @@ def test_a_whole_project_of_inception_is_refused(name: str, tmp_path: Path) -> N
         "In INCEpTION, export the project with the format UIMA CAS JSON or UIMA CAS XMI, unpack it, and give"
     )
     with pytest.raises(HostError, match=advice):
-        markup_consistency.read_solution(path if name == "p.zip" else tmp_path)
+        markup_consistency.companion.read_solution(path if name == "p.zip" else tmp_path)
 
 
 # ---- Label Studio ----------------------------------------------------------------------------------------
@@ -618,7 +618,7 @@ def test_an_address_in_place_of_a_text_is_refused(address: str, tmp_path: Path) 
         with pytest.raises(
             HostError, match=f"found a fault: addresses such as '{re.escape(address)}' in place of"
         ):
-            markup_consistency.read_solution(path)
+            markup_consistency.companion.read_solution(path)
     quoted = region("r", 0, 5, address[:5], labels=["x"])  # a text may consist of an address
     path = label_studio(tmp_path, task(1, {"text": address}, annotation(1, 5, quoted)))
     assert covered(path) == {("1", "annotator 5"): [address[:5]]}
@@ -736,7 +736,7 @@ FAULTS = {
 def test_what_is_not_about_text_is_refused(broken: dict[str, Any], fault: str, tmp_path: Path) -> None:
     path = label_studio(tmp_path, broken)
     with pytest.raises(SubmissionRejected) as raised:
-        markup_consistency.read_submission(path)
+        markup_consistency.companion.read_submission(path)
     assert fault in str(raised.value)
 
 
@@ -771,7 +771,7 @@ FOREIGN = {
 def test_exports_that_are_not_read_are_named_with_the_way(tool: str, tmp_path: Path) -> None:
     path = write(tmp_path, "a.json", FOREIGN[tool])
     with pytest.raises(HostError) as raised:
-        markup_consistency.read_solution(path)
+        markup_consistency.companion.read_solution(path)
     if tool.endswith("JSON-MIN"):
         assert "found its JSON-MIN, which lacks predictions and does not" in str(raised.value)
         assert str(raised.value).endswith("; export as JSON")
@@ -943,7 +943,7 @@ def test_files_with_carriage_returns_alone_are_read_line_by_line(tmp_path: Path)
 
 def test_hidden_files_are_nobodys(tmp_path: Path) -> None:
     path = export_of_brat(tmp_path, a=X, b=X, **{".trash": Z, "__MACOSX": Z, "a/.ipynb_checkpoints": Z})
-    solution = markup_consistency.read_solution(path)
+    solution = markup_consistency.companion.read_solution(path)
     assert len(json.loads(solution["markups"][0])) == 2
     read = "Read: 2 experts (a, b), 1 document, 2 annotations in 2 files"
     assert solution.attrs["read"] == f"{read}, with 1 file beside them; left out: hidden files (3)"
@@ -953,12 +953,12 @@ def test_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
     path = export_of_brat(tmp_path, a=X, b=X)
     (tmp_path / "c.zip").write_bytes(b"PK")
     with left_out("files c.zip (1)"):
-        solution = markup_consistency.read_solution(path)
+        solution = markup_consistency.companion.read_solution(path)
     assert solution.attrs["read"].endswith("in 2 files, with 1 file beside them; left out: files c.zip (1)")
 
 
 def test_the_algorithm_may_be_written_with_a_capital_letter(tmp_path: Path) -> None:
-    solution = markup_consistency.read_solution(export_of_brat(tmp_path, a=X, b=X, Algorithm=Z))
+    solution = markup_consistency.companion.read_solution(export_of_brat(tmp_path, a=X, b=X, Algorithm=Z))
     assert [markup["expert"] for markup in json.loads(solution["markups"][0])] == ["a", "b"]
 
 
@@ -997,7 +997,9 @@ def test_tasks_with_predictions_alone_are_a_submission(tmp_path: Path) -> None:
     path = export_of(
         tmp_path, {"id": 1, "data": {"text": "Alpha"}, "predictions": [annotation_of(0, ("a", 0, 5))]}
     )
-    assert json.loads(markup_consistency.read_submission(path)["markup"][0])["elements"][0]["tags"] == ["X"]
+    assert json.loads(markup_consistency.companion.read_submission(path)["markup"][0])["elements"][0][
+        "tags"
+    ] == ["X"]
 
 
 def test_the_later_annotation_counts_whatever_its_time_zone(tmp_path: Path) -> None:
@@ -1029,7 +1031,7 @@ def test_one_project_for_each_annotator_is_joined_by_texts(tmp_path: Path) -> No
         annotated(9, annotation_of(1, ("a", 6, 10))),
         name="ben",
     )
-    solution = markup_consistency.read_solution(tmp_path)
+    solution = markup_consistency.companion.read_solution(tmp_path)
     assert solution["document_id"].tolist() == ["1", "2"]
     assert [markup["expert"] for markup in json.loads(solution["markups"][1])] == ["anna", "ben"]
     assert agreement(tmp_path) == 1
@@ -1037,7 +1039,7 @@ def test_one_project_for_each_annotator_is_joined_by_texts(tmp_path: Path) -> No
 
 def test_tasks_that_contradict_each_other_are_told(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="two tasks with the id 1"):
-        markup_consistency.read_solution(export_of(tmp_path, annotated(1), annotated(1)))
+        markup_consistency.companion.read_solution(export_of(tmp_path, annotated(1), annotated(1)))
     models = [[annotation_of(0) | {"model_version": name}] for name in ("good", "bad")]
     tasks = [annotated(number, annotation_of(1), predictions=of) for number, of in enumerate(models)]
     with pytest.warns(UserWarning, match="are of several models: bad, good"):
@@ -1076,7 +1078,7 @@ def test_white_space_that_was_folded_makes_no_other_quote(tmp_path: Path) -> Non
     for each in said:
         each[1]["id"] = "r2"
     path = label_studio(tmp_path, task(1, text, *(annotation(n, n, *each) for n, each in enumerate(said, 5))))
-    one, other = json.loads(markup_consistency.read_solution(path)["markups"][0])
+    one, other = json.loads(markup_consistency.companion.read_solution(path)["markups"][0])
     assert one["elements"] == other["elements"]
     starts = [fragment["start"] for element in one["elements"] for fragment in element["fragments"]]
     assert starts == [8, 30]
@@ -1085,14 +1087,16 @@ def test_white_space_that_was_folded_makes_no_other_quote(tmp_path: Path) -> Non
 def test_data_may_be_nested(tmp_path: Path) -> None:
     nested = {"doc": {"text": "The cat sat."}, "meta": {"source": "x"}}
     said = annotation(1, 5, place(4, 7, text="cat"))
-    solution = markup_consistency.read_solution(label_studio(tmp_path, task(1, nested, said)))
+    solution = markup_consistency.companion.read_solution(label_studio(tmp_path, task(1, nested, said)))
     assert solution["text"].tolist() == ["The cat sat."]
 
 
 def test_a_ground_truth_is_told(tmp_path: Path) -> None:
     said = [annotation(1, 5, place(4, 7)), annotation(2, 9, place(0, 3), ground_truth=True)]
     with pytest.warns(UserWarning, match=r"counts as an expert's, .*: task 1 by annotator 9 \(1 annotation\)$"):
-        markup_consistency.read_solution(label_studio(tmp_path, task(1, {"text": "The cat sat."}, *said)))
+        markup_consistency.companion.read_solution(
+            label_studio(tmp_path, task(1, {"text": "The cat sat."}, *said))
+        )
 
 
 @pytest.mark.parametrize("name", ["brat.tar.gz", "project.tar"])
@@ -1100,7 +1104,7 @@ def test_an_archive_is_to_be_unpacked(name: str, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / name, "w:gz" if name.endswith("gz") else "w") as archive:
         archive.add(write(tmp_path, "A/d.ann", X), "A/d.ann")
     with pytest.raises(HostError, match="expected markups, found an archive; unpack it"):
-        markup_consistency.read_solution(tmp_path / name)
+        markup_consistency.companion.read_solution(tmp_path / name)
 
 
 def test_a_table_of_label_studio_is_told_what_is_read(tmp_path: Path) -> None:

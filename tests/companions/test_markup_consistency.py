@@ -170,7 +170,7 @@ def test_advice_to_hosts() -> None:
 def test_agreement_of_experts(evaluated: Any) -> None:
     """Nobody marked anything in essay-10, so its agreement of 1 counts for EMA only."""
     solution, _ = SAMPLE
-    agreement = companion.agreement(evaluated.prepared, solution)
+    agreement = companion.companion.agreement(evaluated.prepared, solution)
     pairs = evaluated.pairs[(evaluated.pairs["markup"] != "algorithm")]
     pairs = pairs[pairs["document_id"] != "essay-10"]
     by_document = pairs.groupby("document_id")[list(metric.CRITERIA)].mean()
@@ -205,7 +205,7 @@ def agreement_of(*documents: list[dict[str, Any]]) -> Any:
     markups = [json.dumps(each) for each in documents]
     frame = pd.DataFrame({"document_id": range(len(markups)), "markups": markups})
     prepared = metric.prepare(frame, "document_id", weights=ONLY_TEXTS)
-    return companion.agreement(prepared, frame)
+    return companion.companion.agreement(prepared, frame)
 
 
 def test_the_intervals_of_an_agreement() -> None:
@@ -313,5 +313,5 @@ def test_a_solution_with_ignored_rows_keeps_its_names() -> None:
     frame = pd.DataFrame({"document_id": ["p", "q"], "markups": [json.dumps(each) for each in documents]})
     whole = evaluating.prepare(hosted.load(metric.NAME), frame.assign(Usage=["Ignored", "Public"]), {})
     rows = whole.rows[evaluating.ALL]
-    agreement = companion.agreement(whole.prepared[evaluating.ALL], whole.frame[rows])
+    agreement = companion.companion.agreement(whole.prepared[evaluating.ALL], whole.frame[rows])
     assert set(agreement.experts["expert"]) == {"a", "b"}

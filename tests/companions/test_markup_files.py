@@ -38,7 +38,10 @@ def elements(*spans: tuple[int, int]) -> dict[str, Any]:
 def score(companion: ModuleType, solution: Path, submission: Path | None = None) -> float:
     """The score of official files; without a submission, that of the solution against itself."""
     metric = hosted.module(companion.__name__.split(".")[1])
-    frames = companion.read_solution(solution), companion.read_submission(submission or solution)
+    frames = (
+        companion.companion.read_solution(solution),
+        companion.companion.read_submission(submission or solution),
+    )
     value: float = metric.score(*frames, "document_id")
     return value
 
@@ -54,8 +57,8 @@ def score(companion: ModuleType, solution: Path, submission: Path | None = None)
     ],
 )
 def test_a_folder_scores_as_the_frames_do(companion: ModuleType, path: Path, columns: list[str]) -> None:
-    assert list(companion.read_solution(path)) == columns
-    assert list(companion.read_submission(path)) == ["document_id", "markup"]
+    assert list(companion.companion.read_solution(path)) == columns
+    assert list(companion.companion.read_submission(path)) == ["document_id", "markup"]
     assert score(companion, path) == case_of(companion.__name__.split(".")[1]).score()
 
 
@@ -66,7 +69,7 @@ def test_one_markup_per_file(tmp_path: Path) -> None:
         path = write(tmp_path, f"{name}.json", {"meta": meta, "text": "x" * 9} | selections((0, 5)))
     (tmp_path / "alg.json.gz").write_bytes(gzip.compress(path.read_bytes()))
     path.unlink()
-    documents = readable.read_documents(tmp_path)
+    documents = files.read_folder(tmp_path, HostError)
     assert documents[["document_id", "subject", "text"]].to_numpy().tolist() == [["17", "rus", "x" * 9]]
     markups = json.loads(documents["markups"][0])
     assert [markup["expert"] for markup in markups] == ["Ivanova", "Petrova"]
@@ -81,12 +84,12 @@ def test_files_that_do_not_say_whose_markup_they_hold(tmp_path: Path) -> None:
     write(tmp_path, "algorithm/7.json", elements((0, 5)))
     told = "files without meta.expert were taken for experts' markups"
     with pytest.warns(UserWarning, match=f"^{told}: experts/0.json, experts/1.json .2 files.$"):
-        solution = markup_consistency.read_solution(tmp_path / "experts")
+        solution = markup_consistency.companion.read_solution(tmp_path / "experts")
     assert list(solution) == ["document_id", "markups"]
     assert len(json.loads(solution["markups"][0])) == 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        submission = markup_consistency.read_submission(tmp_path / "algorithm" / "7.json")
+        submission = markup_consistency.companion.read_submission(tmp_path / "algorithm" / "7.json")
     assert submission["document_id"].tolist() == ["7"]
 
 
@@ -94,7 +97,7 @@ def test_an_essay_as_the_competitions_program_takes_it(tmp_path: Path) -> None:
     markups = [selections((0, 5), id=name, isExpert=name != "alg") for name in ("e1", "e2", "alg")]
     essay = {"id": "h", "meta": {"subject": "rus"}, "text": "x" * 9, "markups": markups}
     write(tmp_path, "x.json", {"essay": essay})
-    assert readable.read_solution(tmp_path)["document_id"].tolist() == ["h"]
+    assert readable.companion.read_solution(tmp_path)["document_id"].tolist() == ["h"]
     assert (score(readable, tmp_path), score(markup_consistency, tmp_path)) == (100, 1)
 
 
@@ -106,7 +109,7 @@ def test_files_in_cp1251_with_criterias_as_the_organizers_have_them(tmp_path: Pa
         }
         content["criterias"] = content.pop("criteria")
         write(tmp_path, f"{name}.json", content, "cp1251")
-    documents = readable.read_documents(tmp_path)
+    documents = files.read_folder(tmp_path, HostError)
     assert documents["text"][0] == "ёлка" * 9
     assert json.loads(documents["markups"][0])[0]["criteria"] == {"K1": 1}
     assert score(readable, tmp_path) == 100
@@ -127,8 +130,8 @@ FILE_FAULTS = {
 def test_bad_files(tmp_path: Path, content: Any, message: str) -> None:
     path = write(tmp_path, "a.json", content)
     for read, error in (
-        (markup_consistency.read_solution, HostError),
-        (readable.read_submission, SubmissionRejected),
+        (markup_consistency.companion.read_solution, HostError),
+        (readable.companion.read_submission, SubmissionRejected),
     ):
         with pytest.raises(error) as raised:
             read(tmp_path)
@@ -144,7 +147,7 @@ def test_bad_files(tmp_path: Path, content: Any, message: str) -> None:
 def test_bad_folders(tmp_path: Path) -> None:
     def message(error: Any = SubmissionRejected) -> str:
         with pytest.raises(error) as raised:
-            readable.read_submission(tmp_path)
+            readable.companion.read_submission(tmp_path)
         return str(raised.value)
 
     assert message() == f"{tmp_path}: expected files named *.json, found none"
@@ -179,7 +182,7 @@ def test_keys_that_are_not_known_are_told_with_the_nearest_one(tmp_path: Path) -
     path = write(tmp_path, "d.json", document(markup, elements((0, 5)), algorithm={}, lang="en"))
     kinds = "the key 'Elements', which is not 'elements' (1), the key 'algorithm' (1), the key 'lang' (1), "
     with pytest.warns(AccountWarning, match=f"; left out: {re.escape(kinds)}the key 'language'"):
-        solution = markup_consistency.read_solution(path)
+        solution = markup_consistency.companion.read_solution(path)
     table = solution.drop(columns="text")
     table.attrs.clear()
     assert "the key 'language' (1)" in files.account_of(table)
@@ -195,7 +198,7 @@ def test_the_id_of_a_document_is_nobodys_name(tmp_path: Path) -> None:
     """A file with one markup has the document's id, which named its expert where meta.expert was missing."""
     for folder, number in itertools.product("ab", (1, 2)):
         write(tmp_path, f"{folder}/{number}.json", elements((0, 5)) | {"id": number, "isExpert": True})
-    solution = markup_consistency.read_solution(tmp_path)
+    solution = markup_consistency.companion.read_solution(tmp_path)
     assert solution["document_id"].tolist() == ["1", "2"]
     assert solution.attrs["read"].startswith("Read: 2 experts (expert 1, expert 2), 2 documents, 4 annotations")
 
@@ -206,11 +209,11 @@ def test_a_quote_is_compared_at_a_place_alone(start: float, tmp_path: Path) -> N
         return {"elements": [{"fragments": [{"start": start, "end": 5.0, "text": "beta"}]}]}
 
     with pytest.raises(HostError, match="expected the text 'beta' from 0 to 5, found 'Alpha'"):
-        markup_consistency.read_solution(write(tmp_path, "d.json", document(quoting(start))))
+        markup_consistency.companion.read_solution(write(tmp_path, "d.json", document(quoting(start))))
     metric = hosted.module("markup_consistency")
     for wrong in (-1, 0.5, None, "0"):  # which the metric refuses
         path = write(tmp_path, "d.json", document(quoting(wrong), quoting(wrong)))
-        solution = markup_consistency.read_solution(path)
+        solution = markup_consistency.companion.read_solution(path)
         with pytest.raises(metric.HostVisibleError, match="start is "):
             metric.prepare(solution, "document_id")
 
@@ -230,13 +233,13 @@ def test_a_quote_that_contradicts_the_text_is_refused(tmp_path: Path) -> None:
     fault = "document 'd': expected the text 'beta' from 0 to 5, found 'Alpha'"
     path = write(tmp_path, "d.json", document(quoting))
     with pytest.raises(HostError, match=fault):
-        markup_consistency.read_solution(path)
+        markup_consistency.companion.read_solution(path)
     table = pd.DataFrame({"document_id": ["d"], "text": "Alpha beta.", "markups": [json.dumps([quoting])]})
     with pytest.raises(HostError, match=fault):
         markup_consistency.companion.from_table(table)
     path = write(tmp_path, "d.json", document(markup=quoting))
     with pytest.raises(SubmissionRejected, match=fault):
-        markup_consistency.read_submission(path)
+        markup_consistency.companion.read_submission(path)
     true = json.dumps([quoting]).replace("beta", "Alpha")
     assert markup_consistency.companion.from_table(table.assign(markups=true))["markups"].tolist() == [true]
 
@@ -249,7 +252,7 @@ def test_ids_of_documents_in_two_forms_of_unicode_are_the_same(tmp_path: Path) -
         write(tmp_path / "brat", f"{name}/{written}.ann", "T1\tX 0 5\tAlpha\n")
         write(tmp_path / "brat", f"{name}/{written}.txt", "Alpha")
     for source in ("own", "brat"):
-        solution = markup_consistency.read_solution(tmp_path / source)
+        solution = markup_consistency.companion.read_solution(tmp_path / source)
         assert solution["document_id"].tolist() == ["\u00e9t\u00e9"]
     spans = pd.DataFrame({"document_id": ["e\u0301", "\u00e9"], "expert": ["a", "b"], "start": 0, "end": 5})
     assert len(markup_consistency.companion.from_table(spans.assign(tag="X"))) == 1

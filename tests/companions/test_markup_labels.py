@@ -87,9 +87,9 @@ SOLUTION = solution_of(
 
 def table() -> pd.DataFrame:
     """The table of the solution's labels."""
-    made: pd.DataFrame = companion.agreement(metric.prepare(SOLUTION, "document_id", "ama"), SOLUTION).tables[
-        "Labels of whole documents"
-    ]
+    made: pd.DataFrame = companion.companion.agreement(
+        metric.prepare(SOLUTION, "document_id", "ama"), SOLUTION
+    ).tables["Labels of whole documents"]
     return made.set_index("label")
 
 
@@ -107,12 +107,12 @@ def test_labels_by_hand() -> None:
 def test_without_the_packages_there_is_the_percentage(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = table()["percent"].tolist()
     monkeypatch.setitem(sys.modules, "statsmodels.stats.inter_rater", None)
-    agreement = companion.agreement(metric.prepare(SOLUTION, "document_id", "ama"), SOLUTION)
+    agreement = companion.companion.agreement(metric.prepare(SOLUTION, "document_id", "ama"), SOLUTION)
     made = agreement.tables["Labels of whole documents"]
     assert made["percent"].tolist() == expected
     assert made["kappa"].isna().all()
     told = "κ of labels of whole documents needs statsmodels: pip install 'podium[agreement]'"
     assert told in agreement.notices
     monkeypatch.setitem(sys.modules, "krippendorff", None)
-    notices = companion.agreement(metric.prepare(SOLUTION, "document_id", "ama"), SOLUTION).notices
+    notices = companion.companion.agreement(metric.prepare(SOLUTION, "document_id", "ama"), SOLUTION).notices
     assert "α of labels of whole documents needs krippendorff: pip install 'podium[agreement]'" in notices

@@ -297,7 +297,7 @@ def test_the_spans_of_experts_are_no_submission(tmp_path: Path, capsys: pytest.C
 def test_a_text_that_is_no_table_is_told_what_is_read(tmp_path: Path) -> None:
     (tmp_path / "s.tsv").write_text("document_id\texpert\tstart\tend\ttag\n")
     with pytest.raises(HostError, match=r"s\.tsv: expected markups, found another text. What is read: brat"):
-        hosted.module("markup_consistency", "companion").read_solution(tmp_path / "s.tsv")
+        hosted.load("markup_consistency").companion.read_solution(tmp_path / "s.tsv")
 
 
 def test_texts_that_lack_a_document_or_a_column(tmp_path: Path) -> None:

@@ -196,12 +196,12 @@ def test_the_sample_and_the_perfect_submission(name: str) -> None:
 
 def test_the_sample_has_the_form_of_the_experts_markups() -> None:
     companion = hosted.module("markup_consistency", "companion")
-    essays = hosted.module("readable", "companion").read_solution(CASES["readable"][0])
+    essays = hosted.load("readable").companion.read_solution(CASES["readable"][0])
     metric = hosted.module("markup_consistency")
     sample = companion.sample_submission(essays)
     assert json.loads(sample["markup"][0]) == {"criteria": {}, "selections": []}
     assert metric.score(essays, sample, "document_id") < 1
-    assert metric.score(essays, companion.perfect_submission(essays), "document_id") > 1
+    assert metric.score(essays, companion.companion.perfect_submission(essays), "document_id") > 1
 
 
 @cases

@@ -146,13 +146,9 @@ def test_the_side_file_gives_m7() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda side: side.drop(columns="m7"),
-            "expected the columns document_id and m7, or document_id and q1 to q5, found document_id",
-        ),
-        (lambda side: side.assign(q1=1), "expected the columns document_id and m7, or document_id and q1 to"),
-        (lambda side: side.head(9), "expected every essay of the submission, found no row for 3 essays: "),
-        (lambda side: pd.concat([side, side.tail(1)]), "expected each essay once, found 'essay-12'"),
+        (lambda side: side.drop(columns="m7"), ": expected the column q"),
+        (lambda side: side.head(9), ": expected every essay of the submission, found no row for 3 essays: "),
+        (lambda side: pd.concat([side, side.tail(1)]), ", row number 13: expected another one than in row"),
     ],
 )
 def test_a_wrong_side_file_is_the_hosts_fault(change: Any, message: str) -> None:
@@ -160,7 +156,7 @@ def test_a_wrong_side_file_is_the_hosts_fault(change: Any, message: str) -> None
     side = pd.DataFrame({"document_id": submission["document_id"], "m7": 50})
     with pytest.raises(HostError) as error:
         add_side(submission, change(side), "document_id")
-    assert str(error.value).startswith(f"the side file: {message}")
+    assert str(error.value).startswith(f"the side file{message}")
 
 
 QUESTIONS = ["q1", "q2", "q3", "q4", "q5"]
@@ -193,17 +189,16 @@ def test_a_submission_without_its_columns_is_left_to_the_metric() -> None:
 @pytest.mark.parametrize(
     ("points", "message"),
     [
-        (judged(("1", 1, 2, 3, 4, 6)), "row 1 (essay '1'): expected 0 to 5 points as q5, found 6"),
-        (judged(("1", 1, 2, None, 4, 6)), "row 1 (essay '1'): expected 0 to 5 points as q3, found none"),
-        (judged(("1", "good", 0, 0, 0, 0)), "row 1 (essay '1'): expected 0 to 5 points as q1, found good"),
-        (judged(("2", 1, 1, 1, 1, 1)), "essay '1': expected 1 row, one for each explanation, found 0"),
+        (judged(("1", 1, 2, 3, 4, 6)), ", row number 1: expected 0 to 5 points in the column q5, found '6'"),
+        (judged(("1", 1, 2, None, 4, 6)), ", row number 1: expected 0 to 5 points in the column q3, found an"),
+        (judged(("2", 1, 1, 1, 1, 1)), ": essay '1': expected 1 row, one for each explanation, found 0"),
     ],
 )
 def test_wrong_points_are_the_hosts_fault(points: pd.DataFrame, message: str) -> None:
     cell = json.dumps(markup(selection(0, 5) | {"explanation": "Because."}))
     with pytest.raises(HostError) as error:
         add_side(pd.DataFrame({"document_id": ["1"], "markup": [cell]}), points, "document_id")
-    assert str(error.value) == f"the side file: {message}"
+    assert str(error.value).startswith(f"the side file{message}")
 
 
 # ---- Notices ---------------------------------------------------------------------------------------------
@@ -217,7 +212,7 @@ def test_criteria_of_one_markup_and_look_alikes_are_told() -> None:
     lonely = "criteria that only one markup of a document names: "
     notices = evaluate(solution, submission).notices
     assert [told for told in notices if told.startswith("criteria")] == [alike, f"{lonely}'\u041a2' in 7 (1)"]
-    notices = companion.agreement(metric.prepare(solution, "document_id"), solution).notices
+    notices = companion.companion.agreement(metric.prepare(solution, "document_id"), solution).notices
     told = f"{lonely}'K2' in 7, '\u041a2' in 7 (2)"
     assert [each for each in notices if each.startswith("criteria")] == [alike, told]
 
@@ -227,7 +222,7 @@ def test_names_and_tags_that_look_alike_are_told() -> None:
     one["elements"] = [{"tags": [None, 5]}]  # which this metric does not read
     experts = [one | {"expert": "anna"}, other | {"expert": "Anna"}]
     solution = pd.DataFrame({"document_id": [7], "subject": "lit", "markups": [json.dumps(experts)]})
-    notices = companion.agreement(metric.prepare(solution, "document_id"), solution).notices
+    notices = companion.companion.agreement(metric.prepare(solution, "document_id"), solution).notices
     differ = "that differ in nothing but case or look-alike letters"
     assert f"experts {differ}: 'Anna' and 'anna'" in notices
     assert f"tags {differ}: 'ab' and '\u0430b' (Cyrillic, Latin)" in notices
@@ -285,7 +280,7 @@ def test_the_experts_table_is_written_empty_and_read_filled(tmp_path: Path, caps
     assert main([*command, "--side", str(filled)]) == 0
     assert json.loads(capsys.readouterr().out)["score"] < judged_better
     assert main([*command, "--side", str(form)]) == 4  # nobody has filled it
-    assert "expected 0 to 5 points as q1, found none" in capsys.readouterr().err
+    assert "expected 0 to 5 points in the column q1, found an empty cell" in capsys.readouterr().err
     others = ["solution_sample.csv", "sample_submission.csv"]
     assert main(["score", *(str(hosted.ROOT / name) for name in others), "--side-form", str(form)]) == 2
     assert "--side-form: nothing is added to submissions of unified" in capsys.readouterr().err

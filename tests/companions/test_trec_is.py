@@ -324,15 +324,13 @@ TWEET = {"postID": "1", "categories": ["News"], "priority": "Low"}
     ("content", "message"),
     [
         ("[" * 200_000, "is not JSON"),
-        ("[]", "the file lacks the list events"),
-        ({"events": [{"tweets": []}]}, "event number 1 lacks the text eventid"),
-        ({"events": [{"eventid": "a"}]}, "event 'a' lacks the list tweets"),
-        (label_json(TWEET, {"postID": "2"}), "tweet number 2 of event 'flood' lacks the text priority"),
-        (label_json({**TWEET, "postID": 1.5}), "has a postID that is a floating-point number"),
-        (label_json({**TWEET, "postID": True}), "lacks the text postID"),
-        (label_json({**TWEET, "priority": "Unknown"}), "has the priority 'Unknown' instead of one of"),
-        (label_json({**TWEET, "categories": "News"}), "lacks the list categories or postCategories"),
-        (label_json({**TWEET, "categories": [["News"]]}), r"has the category '\['News'\]', which is not text"),
+        ("[]", "; found another structure"),
+        ({"events": [{"tweets": []}]}, "; found another structure"),
+        (label_json({**TWEET, "categories": [5]}), "; found another structure"),
+        (label_json(TWEET, {"postID": "2"}), "; tweet number 2 of event 'flood' is {'postID': '2'}"),
+        (label_json({**TWEET, "postID": 1.5}), "; tweet number 1 of event 'flood' is {'postID': 1.5, "),
+        (label_json({**TWEET, "priority": "Unknown"}), "'priority': 'Unknown'"),
+        (label_json({**TWEET, "categories": "News"}), "'categories': 'News'"),
     ],
 )
 def test_bad_label_files(content: Any, message: str, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from tests.support.readable_transcription import (
 )
 from tests.support.samples import case_of
 
-companion = hosted.module("readable", "companion")
+companion = hosted.load("readable").companion
 
 ESSAYS = Path(podium.__file__).parents[2] / "shared" / "data" / "readable" / "inputs"
 NAMES = ("M", "M1", "M2", "M3", "M4", "M5", "M6")

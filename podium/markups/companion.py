@@ -12,14 +12,12 @@ from podium.markups.explanation import Criteria, closest_markups
 from podium.metric.contract import Companion
 from podium.words.errors import HostError, SubmissionRejected, ToolError
 
-Table = Callable[[pd.DataFrame], pd.DataFrame]
-
 
 def companion_of(
     metric: Any,
     read: Callable[[str | Path, type[ToolError]], pd.DataFrame],
     criteria: Callable[[Any], Criteria],
-    sample_submission: Table,
+    sample_submission: Callable[[pd.DataFrame], pd.DataFrame],
     **own: Any,
 ) -> Companion:
     """Make a companion of its reader of documents, its criteria, its empty submission and its own members."""

@@ -18,7 +18,7 @@ from podium import statistics
 from podium.markups.files import ALGORITHM, leave_out, name_in
 from podium.markups.mistakes import Span, of_spans
 from podium.metric import contract
-from podium.metric.contract import Prepared, ScoredSubmission
+from podium.metric.contract import PreparedOfFile, ScoredSubmission
 from podium.scoring import evaluating
 from podium.scoring.explain import ratio
 from podium.tables import ids
@@ -30,7 +30,7 @@ NAMES_SHOWN = 10
 AMONG, WITH = "experts with each other", "algorithm with experts"
 
 
-class PreparedMarkups(Prepared, Protocol):
+class PreparedMarkups(PreparedOfFile, Protocol):
     """What the prepared solution of either markup metric has beside what every one has, for each document."""
 
     experts: list[list[Any]]  # the markups of its experts, in the class of the metric file
@@ -255,6 +255,7 @@ def about_experts(
 class Explanation(contract.Explanation):
     """What both markup metrics explain about a submission; see `podium.metric.contract.Explanation`."""
 
+    prepared: PreparedMarkups
     documents: Any  # one row per document; each of the two metrics makes its own table
     spans_of: Callable[[Any], list[Span]]  # which spans a markup has
 

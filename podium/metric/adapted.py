@@ -10,13 +10,13 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.metric.contract import ALL_ITEMS, REQUIRED, Metric
+from podium.metric.contract import ALL_ITEMS, REQUIRED, Metric, Prepared
 from podium.metric.shapes import (
     SIGNATURE,
     STATISTICS,
@@ -89,6 +89,15 @@ def _names_ids(score: Callable[..., Any]) -> bool | None:
 # ---- What prepare() returns --------------------------------------------------------------------------------
 
 
+class Returned(Protocol):
+    """What a stranger's ``prepare`` returns: at least these names, in whatever form."""
+
+    items: Any
+    item_of_row: Any
+    statistics: Callable[[pd.DataFrame], Any]
+    measures: Callable[[Floats], Any]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Form:
     """What every prepared solution has; `podium.metric.contract.Prepared` says what its names mean."""
@@ -105,7 +114,7 @@ class Adapted(Form):
 
     names: list[str]  # of the measures of the whole solution; this may be a part of it
     whole: Form
-    original: Any
+    original: Returned
 
     def __getattr__(self, name: str) -> Any:
         """What else the original has, for its companion."""
@@ -134,33 +143,33 @@ class Adapted(Form):
         return values[..., [self.names.index(name) for name in self.measure_names]]
 
 
-def in_form(metric: Metric, prepared: Any, rows: int) -> Any:
+def in_form(metric: Metric, returned: Returned, rows: int) -> Prepared:
     """Bring what ``prepare`` returned for a solution of so many rows into form, or say what it lacks."""
     place = f"{metric.path.name}: prepare()"
-    demand(first_unmet(STATISTICS, place, _demands_on_class(prepared)))
-    items = _texts(prepared.items)
-    labels, groups = _groups(getattr(prepared, "labels", None), getattr(prepared, "groups", None), len(items))
-    names = _texts(getattr(prepared, "measure_names", ["score"]))
-    form = Form(items, _whole(prepared.item_of_row), labels, groups)
+    demand(first_unmet(STATISTICS, place, _demands_on_class(returned)))
+    items = _texts(returned.items)
+    labels, groups = _groups(getattr(returned, "labels", None), getattr(returned, "groups", None), len(items))
+    names = _texts(getattr(returned, "measure_names", ["score"]))
+    form = Form(items, _whole(returned.item_of_row), labels, groups)
     demand(first_unmet(STATISTICS, place, _demands(form, names, rows)))
-    if _is_in_form(prepared, form, names):
-        return prepared
-    return Adapted(**vars(form), names=names, whole=form, original=prepared)
+    if _is_in_form(returned, form, names):
+        return cast(Prepared, returned)
+    return Adapted(**vars(form), names=names, whole=form, original=returned)
 
 
-def _is_in_form(prepared: Any, form: Form, names: list[str]) -> bool:
+def _is_in_form(returned: Returned, form: Form, names: list[str]) -> bool:
     """Whether podium can use a prepared solution as it is, and replace its fields to make a part of it."""
-    is_dataclass = dataclasses.is_dataclass(prepared)
-    replaceable = (
-        {field.name for field in dataclasses.fields(prepared) if field.init} if is_dataclass else set()
-    )
-    if not {"items", "labels", "groups"} <= replaceable:
+    fields: Iterable[dataclasses.Field[Any]] = ()
+    if dataclasses.is_dataclass(returned):
+        fields = dataclasses.fields(returned)
+    values: dict[str, Any] = {field.name: getattr(returned, field.name) for field in fields if field.init}
+    if not {"items", "labels", "groups"} <= values.keys():
         return False
-    arrays = prepared.item_of_row, prepared.groups
+    arrays = returned.item_of_row, values["groups"]
     are_arrays = all(isinstance(each, np.ndarray) and each.dtype.kind in "iu" for each in arrays)
-    lists = prepared.items, prepared.labels, getattr(prepared, "measure_names", None)
+    lists = values["items"], values["labels"], getattr(returned, "measure_names", None)
     are_lists = all(isinstance(each, list) and {*map(type, each)} <= {str, tuple} for each in lists)
-    is_same = np.array_equal(prepared.groups, form.groups) and lists == (form.items, form.labels, names)
+    is_same = np.array_equal(values["groups"], form.groups) and lists == (form.items, form.labels, names)
     return are_arrays and are_lists and is_same
 
 
@@ -243,10 +252,10 @@ def _label(label: Any) -> tuple[str, str]:
 # ---- Demands -----------------------------------------------------------------------------------------------
 
 
-def _demands_on_class(prepared: object) -> Iterator[Demand]:
+def _demands_on_class(returned: object) -> Iterator[Demand]:
     for name in ("items", "item_of_row", "statistics", "measures"):
-        found = f"{type(prepared).__name__} without it"
-        yield hasattr(prepared, name), f"an object with {name}", found
+        found = f"{type(returned).__name__} without it"
+        yield hasattr(returned, name), f"an object with {name}", found
 
 
 def _demands(form: Form, names: list[str], rows: int) -> Iterator[Demand]:

@@ -28,7 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy.typing as npt
 import pandas as pd
@@ -300,6 +300,12 @@ class Prepared(Measured, Protocol):
         ...
 
 
+class PreparedOfFile(Prepared, Protocol):
+    """A prepared solution as the functions of its own metric file know it: with whatever else it has."""
+
+    def __getattr__(self, name: str) -> Any: ...
+
+
 class StagedPrepared(Prepared, Protocol):
     """A prepared solution whose `statistics` has three steps, so that a companion can explain each of them.
 
@@ -434,14 +440,14 @@ class Explanation(Protocol):
     roles: ClassVar[Mapping[str, str]] = {"outcome": "outcome"}
     evaluation: "ScoredSubmission"
     metric: Any
-    prepared: Any
+    prepared: PreparedOfFile
     submission: pd.DataFrame
     statistics: Any
 
     def __init__(self, evaluation: "ScoredSubmission") -> None:
         self.evaluation = evaluation
         self.metric = evaluation.solution.metric.module
-        self.prepared = evaluation.prepared
+        self.prepared = cast(PreparedOfFile, evaluation.prepared)
         self.submission = evaluation.submission
         self.statistics = evaluation.statistics
 

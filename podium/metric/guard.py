@@ -15,11 +15,11 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from podium.child.overheard import caught
 from podium.metric import adapted, shapes
-from podium.metric.contract import VISIBLE_ERRORS, Companion, Metric, Variants
+from podium.metric.contract import VISIBLE_ERRORS, Companion, Metric, Prepared, Variants
 from podium.metric.shapes import demand
 from podium.words.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
 
@@ -34,6 +34,7 @@ STEPS = ("read", "compare", "count", "statistics", "measures")  # of a prepared 
 _noted: contextvars.ContextVar[Callable[[], None] | None] = contextvars.ContextVar("_noted", default=None)
 
 Function = Callable[..., Any]
+T = TypeVar("T")
 # What an exception and its description become; None if the exception is to be raised as it is.
 Told = Callable[[BaseException, str], ToolError | None]
 
@@ -110,7 +111,13 @@ def _around_prepare(metric: Metric, prepare: Function) -> Function:
 # ---- The steps of a prepared solution ----------------------------------------------------------------------
 
 
-def _with_guarded_steps(metric: Metric, prepared: Any) -> Any:
+class Guarded(Prepared, Protocol):
+    """A prepared solution in a class with guarded steps."""
+
+    _guarded_metric: Metric
+
+
+def _with_guarded_steps(metric: Metric, prepared: T) -> T:
     """Copy a prepared solution into a class with guarded steps; `dataclasses.replace` keeps this class."""
     if hasattr(type(prepared), "_guarded_metric"):
         return prepared
@@ -131,7 +138,7 @@ def _step(kind: type, name: str) -> Function:
     """A step of a class of prepared solutions, guarded."""
 
     @functools.wraps(getattr(kind, name), updated=())
-    def step(prepared: Any, *arguments: Any, **named: Any) -> Any:
+    def step(prepared: Guarded, *arguments: Any, **named: Any) -> Any:
         metric, original = prepared._guarded_metric, getattr(super(type(prepared), prepared), name)
         if _at_work.get() is metric:
             return original(*arguments, **named)
@@ -153,11 +160,11 @@ def _step(kind: type, name: str) -> Function:
     return step
 
 
-def _reduced(prepared: Any, protocol: int) -> tuple[Any, ...]:
+def _reduced(prepared: Guarded, protocol: int) -> tuple[Any, ...]:
     """Tell pickle to make a prepared solution of its own class, and to guard it again."""
     kind = type(prepared)
-    _, _, *state = super(kind, prepared).__reduce_ex__(protocol)
-    return _guarded_again, (prepared._guarded_metric, kind.__base__), *state
+    reduced = super(kind, prepared).__reduce_ex__(protocol)
+    return _guarded_again, (prepared._guarded_metric, kind.__base__), *reduced[2:]
 
 
 def _guarded_again(metric: Metric, kind: type) -> Any:

@@ -429,25 +429,25 @@ COMPANION_SLIPS = {
         "explain=lambda evaluation: 3",
         "explain to return a podium.metric.contract.Explanation, found int without roles",
     ),
-    "tables that are one": (TABLE, "return table", "tables: expected Mapping[str, DataFrame], found"),
+    "tables that are one": (TABLE, "return table", "expected tables to be Mapping[str, DataFrame], found"),
     "tables that are none": (TABLE, 'return {"Labels": 3}', "Mapping[str, DataFrame], found {'Labels': 3}"),
     "a role without its column": (
         '"label": "label", "outcome"',
         '"label": "class", "outcome"',
-        "the label to be a column of rows, found 'class'; rows has id, label, outcome, ",
+        "the label of roles to be a column of rows, found 'class'; rows has id, label, outcome, ",
     ),
     "points that are no numbers": ("(1 - self.statistics[:, 0]) / len(right)", "'many'", "finite numbers"),
     "a notice alone": (
         TABLES,
         "    notices = 'all is well'\n" + TABLES,
-        "notices: expected Sequence[str], found 'all is well'",
+        "notices to be Sequence[str], found 'all is well': Expected `array`, got `str`",
     ),
     "a mistake without a kind": (
         TABLES,
         "    mistakes = ['all is lost']\n" + TABLES,
         "Sequence[tuple[str, str]], found ['all is lost']",
     ),
-    "fewer losses than rows": (TABLES, LOSSES + TABLES, "5 rows, as rows has, found 1"),
+    "fewer losses than rows": (TABLES, LOSSES + TABLES, "5 losses, as rows has, found 1"),
     "forecasts without their columns": (TABLES, FORECASTS + TABLES, "probability, happened, found p"),
 }
 

@@ -10,16 +10,16 @@ import contextlib
 import enum
 import inspect
 import re
-import types
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 import pandas as pd
 
 from podium.metric.contract import REQUIRED, Explanation, Metric, Prepared
+from podium.tables import records
 from podium.words.errors import CompanionError, ContractWarning, HostError
 
 # What a metric should do, as podium check prints it.
@@ -227,60 +227,38 @@ COLUMNS_OF = {"groups": ("attribute", "value", "score", "weight"), "forecasts": 
 
 def check_explanation(explanation: Any) -> Iterator[Finding]:
     """Check an explanation of a companion, by computing everything that it can tell."""
-    for property_, holds, expected, found in _demands_on_explanation(explanation):
-        if not holds:
-            place = f"{property_}: " if property_ else ""
-            yield Finding(COMPANION, Level.FAIL, f"companion.py: {place}expected {expected}, found {found}")
-            return
+    return first_unmet(COMPANION, "companion.py", _demands_on_explanation(explanation))
 
 
-def _demands_on_explanation(explanation: Any) -> Iterator[tuple[str, bool, str, object]]:
+def _demands_on_explanation(explanation: Any) -> Iterator[Demand]:
     kind, told = type(explanation).__name__, {}
     properties = {name: each.fget for name, each in vars(Explanation).items() if isinstance(each, property)}
     del properties["gains"]  # which are made of the losses
     for name in ("roles", *properties):
         # hasattr() of the object would compute a property. An AttributeError in it would look like its absence.
         is_there = hasattr(type(explanation), name) or name in getattr(explanation, "__dict__", {})
-        yield "", is_there, "explain to return a podium.metric.contract.Explanation", f"{kind} without {name}"
+        yield is_there, "explain to return a podium.metric.contract.Explanation", f"{kind} without {name}"
     for name, function in properties.items():
-        told[name], expected = getattr(explanation, name), get_type_hints(function)["return"]
+        told[name] = getattr(explanation, name)
+        expected = get_type_hints(function)["return"]
         words = re.sub(r"[a-z_.]+\.", "", inspect.formatannotation(expected))
-        yield name, _is_of(expected, told[name]), words, in_words(told[name])
+        fault = records.fault_in(told[name], expected)
+        yield not fault, f"{name} to be {words}", f"{in_words(told[name])}: {fault}"
     rows, losses = told["rows"], told["losses"]
     for role, column in explanation.roles.items() if len(rows.columns) else ():
         is_there = column in rows or (role, column) in Explanation.roles.items()  # the default promises nothing
-        found = f"{column!r}; rows has {', '.join(map(str, rows))}"
-        yield "roles", is_there, f"the {role} to be a column of rows", found
+        expected = f"the {role} of roles to be a column of rows"
+        yield is_there, expected, f"{column!r}; rows has {', '.join(map(str, rows))}"
     if "points_lost" in rows:
         finite = rows["points_lost"].dtype.kind in "iuf" and np.isfinite(rows["points_lost"]).all()
-        yield "rows", bool(finite), "finite numbers in points_lost", "others"
+        yield bool(finite), "finite numbers in points_lost of rows", "others"
     if losses is not None:
-        yield "losses", len(losses) == len(rows), f"{len(rows)} rows, as rows has", len(losses)
+        yield len(losses) == len(rows), f"{len(rows)} losses, as rows has", len(losses)
     for name, columns in COLUMNS_OF.items():
         table = told[name]
         if table is not None and len(table.columns):
             are_there = all(column in table for column in columns)
-            yield name, are_there, f"the columns {', '.join(columns)}", ", ".join(map(str, table))
-
-
-def _is_of(kind: Any, value: Any) -> bool:
-    """Whether a value and what is in it are of the kind that an annotation names.
-
-    >>> _is_of(dict[str, int], {"a": 1}), _is_of(list[str], "text"), _is_of(int | None, None)
-    (True, False, True)
-    """
-    outside, inside = get_origin(kind) or kind, get_args(kind)
-    if outside is types.UnionType:
-        return any(_is_of(each, value) for each in inside)
-    if kind is Any or value is None:
-        return kind in (Any, types.NoneType)
-    if issubclass(outside, tuple):
-        return isinstance(value, list | tuple) and [*map(_is_of, inside, value)] == [True] * len(inside)
-    if not isinstance(value, outside) or (isinstance(value, str) and inside):
-        return False
-    if issubclass(outside, Mapping):
-        return all(_is_of(inside[0], name) and _is_of(inside[1], each) for name, each in value.items())
-    return not inside or all(_is_of(inside[0], each) for each in value)
+            yield are_there, f"{name} to have the columns {', '.join(columns)}", ", ".join(map(str, table))
 
 
 def in_words(value: object) -> str:

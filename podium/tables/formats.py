@@ -276,11 +276,9 @@ def _read_parquet(
     gigabytes, and nothing in the file tells it. A stranger's file is therefore read within
     `podium.child.limits`.
     """
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise UsageError(f"{name}: reading Parquet needs pyarrow: pip install pyarrow") from None
+    import pyarrow
+    from pyarrow import parquet
+
     try:
         source = pyarrow.BufferReader(content)
         with parquet.ParquetFile(source, thrift_container_size_limit=len(content)) as file:
@@ -323,21 +321,6 @@ def _with_plain_types(table: Any) -> Any:
     return table.replace_schema_metadata(about | {b"pandas": kept}) if kept else table
 
 
-def _is_list(kind: Any) -> bool:
-    """Tell whether the values of an Arrow type are lists, of whatever kind."""
-    from pyarrow import types
-
-    names = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
-    return any(getattr(types, f"is_{name}")(kind) for name in names if hasattr(types, f"is_{name}"))
-
-
-def _is_text(kind: Any) -> bool:
-    """Tell whether the values of an Arrow type are texts."""
-    from pyarrow import types
-
-    return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
 def _check_shape(file: Any, name: str, error: type[ToolError], limit: int) -> None:
     """Check the number of columns and the size that a Parquet file states."""
     about = file.metadata
@@ -360,18 +343,20 @@ def _as_in_csv(column: Any) -> Any:
     """
     import pyarrow
     import pyarrow.compute as compute
+    from pyarrow import types
 
-    if not _is_list(column.type):
-        has_gaps = pyarrow.types.is_integer(column.type) and column.null_count
+    if not (types.is_nested(column.type) and hasattr(column.type, "value_type")):  # no list, of whatever kind
+        has_gaps = types.is_integer(column.type) and column.null_count
         return column.cast(pyarrow.string()) if has_gaps else column
+    value, whole = column.type.value_type, pyarrow.list_(pyarrow.int64())
     with contextlib.suppress(pyarrow.ArrowInvalid):  # The numbers are not whole.
-        if pyarrow.types.is_floating(column.type.value_type):
-            column = column.cast(pyarrow.list_(pyarrow.int64()))
-        if _is_text(column.type.value_type):
-            column.cast(pyarrow.list_(pyarrow.int64()))  # fails unless each text is a whole number
-            return compute.binary_join(column.cast(pyarrow.list_(pyarrow.string())), " ")
-        if pyarrow.types.is_integer(column.type.value_type):
-            return compute.binary_join(column.cast(pyarrow.list_(pyarrow.string())), " ")
+        if types.is_floating(value):
+            column = column.cast(whole)
+        elif types.is_string(value) or types.is_large_string(value):
+            column.cast(whole)  # fails unless each text is a whole number
+        elif not types.is_integer(value):
+            return column
+        return compute.binary_join(column.cast(pyarrow.list_(pyarrow.string())), " ")
     return column
 
 
@@ -380,10 +365,10 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
     quotes = content.count(b'"')
     if quotes % 2:  # One may be never closed, as in a file that was cut off. pyarrow would close it at the end.
         return None
-    try:
-        import pyarrow
-        import pyarrow.csv as arrow_csv
+    import pyarrow
+    import pyarrow.csv as arrow_csv
 
+    try:
         table = arrow_csv.read_csv(
             pyarrow.BufferReader(content),
             # Several threads take more processor time, and hardly less time, for files of usual sizes.
@@ -398,8 +383,6 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
                 strings_can_be_null=True,
             ),
         )
-    except ImportError:  # Some platforms have no pyarrow.
-        return None
     except MemoryError:
         raise
     except (pyarrow.ArrowException, OSError):
@@ -497,15 +480,13 @@ def table_bytes(table: pd.DataFrame) -> bytes:
     >>> table_bytes(pd.DataFrame({"team": ["=1+1", None], "score": [-0.5, 1.0]}))
     b"team,score\n'=1+1,-0.5\n,1.0\n"
     """
+    import pyarrow
+    import pyarrow.compute as compute
+
     header = csv_bytes([map(_safe, table)])
     columns = [table.iloc[:, number] for number in range(len(table.columns))]
     if len(columns) < 2 or table.empty:
         return header + csv_bytes(zip(*map(_cells, columns)))  # with the quotes of an empty cell alone in a row
-    try:
-        import pyarrow
-        import pyarrow.compute as compute
-    except ImportError:  # Some platforms have no pyarrow.
-        return header + csv_bytes(zip(*map(_cells, columns)))
     written = map(_fields, columns)
     kind = pyarrow.large_binary()
     fields = [(pyarrow.array(texts, kind), codes) for texts, codes in written]

@@ -1,0 +1,191 @@
+"""What `podium score` prints, and writes into files, of submissions that were scored."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from podium import statistics
+from podium.cli import console
+from podium.cli.item_choice import Done, by_fold
+from podium.cli.score_options import Options
+from podium.contest import reading
+from podium.markups import files
+from podium.report import comparison, page, paper
+from podium.scoring import explain
+from podium.scoring.evaluating import ALL, Evaluation
+from podium.statistics import Difference, halves
+from podium.tables.formats import write_table
+from podium.words.errors import UsageError
+
+
+class ScoredFiles:
+    """Submissions that were scored, with the intervals and the comparisons that were asked for."""
+
+    def __init__(self, done: Done, options: Options) -> None:
+        self.done, self.options, self.evaluation = done, options, done.evaluation
+        self.name, *others = names_of(options.submission)
+        how, self.intervals = (options.bootstrap, options.seed), None
+        if options.bootstrap or (options.report and self.evaluation.statistics is not None):
+            self.intervals = statistics.intervals(self.evaluation, *how, items=options.items)
+        self.comparisons = {
+            name: statistics.compare(self.evaluation, other, *how, items=options.items)
+            for name, other in zip(others, done.others.values())
+        }
+
+    def overview(self) -> pd.DataFrame:
+        """How the first submission compares with each of several others."""
+        better = self.evaluation.solution.higher_is_better
+        return comparison.overview(self.name, self.comparisons, better)
+
+    def in_parts(self) -> dict[str, Difference]:
+        """Compare the first submission with the only other one, on the whole solution and then on each part."""
+        (other,), (whole,) = self.done.others.values(), self.comparisons.values()
+        number, seed = self.options.bootstrap, self.options.seed
+        if number is None and self.evaluation.statistics is None:
+            number = halves.FEWEST_DRAWS
+        parts = {halves.WHOLE: whole.score}
+        for part in list(self.evaluation.scores)[1:]:
+            both = self.evaluation, other, number, seed
+            parts[part] = statistics.compare(*both, items=self.options.items, part=part).score
+        return parts
+
+    def resolution(self) -> list[str]:
+        """Say which true difference between the two submissions each part of the solution would show."""
+        solution, column = self.evaluation.solution, self.options.items
+        sizes = {part: int(items.sum()) for part, items in solution.items.items()}
+        if not sizes or column:
+            sizes = {part: len(solution.items_of(part, column).stratum) for part in solution.rows}
+        return comparison.resolution(self.in_parts(), sizes, explain.item_noun(self.evaluation))
+
+
+def tell(done: Done, options: Options) -> None:
+    """Write and print where the score comes from; a bare score is not printed here."""
+    if options.rows is not None:
+        if done.evaluation.explanation.rows.columns.empty:
+            raise UsageError(f"--rows: {options.metric} has no companion that explains rows")
+        write_table(explain.rows(done.evaluation), options.rows)
+    results = ScoredFiles(done, options)
+    if options.table is not None:
+        scored = dict(zip(names_of(options.submission), [done.evaluation, *done.others.values()]))
+        how = options.measures, options.bootstrap, options.seed, options.items
+        paper.write(paper.of_evaluations(scored, *how), options.table)
+    if options.report is not None:
+        write_report(results, options.report)
+    if not options.bare:
+        show = print_json if options.json else print_report
+        show(results)
+
+
+def names_of(paths: Sequence[str]) -> Sequence[str]:
+    """Name files by the last parts of their paths, or by their whole paths if two last parts are the same."""
+    names = [Path(path).name for path in paths]
+    return names if len(set(names)) == len(names) else paths
+
+
+def write_report(results: ScoredFiles, path: Path) -> None:
+    """Write the report as a page in HTML."""
+    done, options = results.done, results.options
+    texts = page.read_texts(options.texts, done.evaluation)
+    if options.texts is not None:
+        done.chosen += page.notices_of_texts(done.evaluation, texts)
+    compared = results.comparisons
+    html = page.render(
+        done.evaluation,
+        title=f"{Path(options.submission[0]).name} scored against {Path(options.solution).name}",
+        texts=texts,
+        most_items=options.report_items,
+        intervals=results.intervals,
+        others=dict(zip(compared, zip(done.others.values(), compared.values()))),
+    )
+    page.write(html, path)
+
+
+def print_report(results: ScoredFiles) -> None:
+    """Print notices, scores and tables."""
+    evaluation, options, comparisons = results.evaluation, results.options, results.comparisons
+    notices = [*results.done.chosen, *evaluation.notices]  # if the companion is wrong, nothing is printed
+    for line in read_by(evaluation):
+        print(line)
+    print(evaluation.score_lines)
+    console.warn(notices)
+    for title, table in evaluation.explanation.tables.items():
+        console.print_table(title, table)
+    if options.folds is not None:
+        console.print_table(*of_folds(evaluation, options.folds))
+    number = next((each.resamples for each in comparisons.values()), options.bootstrap or 0)
+    kind = "resamples" if evaluation.statistics is not None else "halves of the items"
+    drawn = f"{number:,} {kind}, seed {options.seed}"
+    if results.intervals is not None and options.bootstrap:
+        console.print_table(f"95% intervals ({drawn})", results.intervals)
+    if comparisons:
+        print_comparisons(results, drawn)
+    print(f"\n{evaluation.signature}")
+    for path in (options.rows, options.report, options.side_form, options.table):
+        if path is not None:
+            print(f"written to {path}")
+
+
+def print_comparisons(results: ScoredFiles, drawn: str) -> None:
+    """Print how the first submission compares with the others."""
+    comparisons = results.comparisons
+    names = [*comparisons]
+    if len(names) == 1:
+        table, name = comparison.measures(comparisons[names[0]]), names[0]
+    else:
+        table, name = results.overview(), f"{len(names)} others"
+    if told := comparison.sentences(results.evaluation, comparisons, results.name):
+        print("", *told, sep="\n")
+    if len(table):
+        console.print_table(f"{results.name} compared with {name} ({drawn})", table)
+    if len(names) == 1 and (resolution := results.resolution()):
+        print("", *resolution, sep="\n")
+
+
+def of_folds(evaluation: Evaluation, path: Path) -> tuple[str, pd.DataFrame]:
+    """The mean and the spread of the scores of folds, and their table."""
+    table = by_fold(evaluation, path)
+    mean, spread = table["score"].mean(), table["score"].std(ddof=1)
+    return f"{len(table)} folds: mean {mean:.6f}, standard deviation {spread:.6f}", table
+
+
+def read_by(evaluation: Evaluation) -> list[str]:
+    """What was read of files with markups."""
+    solution, submission = evaluation.solution.frame, evaluation.submission
+    told = [files.account_of(each) for each in (solution, submission) if reading.READ in solution.attrs]
+    return [*dict.fromkeys(told)]
+
+
+def print_json(results: ScoredFiles) -> None:
+    """Print scores, measures, tables and notices as JSON."""
+    evaluation, done, comparisons = results.evaluation, results.done, results.comparisons
+    official, explanation = evaluation.solution.metric.companion.official_json, evaluation.explanation
+    values: dict[str, Any] = {
+        "score" if part == ALL else part.lower(): score for part, score in evaluation.scores.items()
+    }
+    values |= {
+        "signature": evaluation.signature,
+        "measures": evaluation.measures,
+        "tables": explanation.tables,
+        "warnings": [*done.renamed, *done.chosen, *evaluation.notices],
+    }
+    if told := read_by(evaluation):
+        values["read"] = told
+    if explanation.details:
+        values["details"] = explanation.details
+    if results.options.folds is not None:
+        values["folds"] = of_folds(evaluation, results.options.folds)[1]
+    if official is not None:
+        values["official"] = official(evaluation.measures)
+    if results.intervals is not None:
+        values["intervals"] = results.intervals
+    if len(comparisons) == 1:
+        (one,) = comparisons.values()
+        values["comparison"] = one.table
+        values["difference"] = comparison.summary(one)
+        values["verdict"] = comparison.sentences(evaluation, comparisons, results.name)[0]
+        values["detectable"] = {part: each.detectable for part, each in results.in_parts().items()}
+    elif comparisons:
+        values["comparison"] = results.overview()
+    console.print_json(values)

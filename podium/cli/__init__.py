@@ -15,6 +15,7 @@ import math
 import os
 import re
 import sys
+import types
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,48 +30,33 @@ from podium.words.version import __version__
 
 __all__ = ["COMMANDS", "main", "process"]
 
-# The commands, grouped by who needs them: what each does, and the page of the documentation that says more.
+# The commands, grouped by who needs them, with the page of the documentation that says more. The first sentence
+# of a command's docstring says what it does.
 GROUPS = {
     "participants": {
-        "score": ("score a submission and see where the score comes from", "how-to/score-a-fold.md"),
-        "tune": (
-            "find the thresholds that maximize the metric on out-of-fold predictions",
-            "how-to/tune-thresholds.md",
-        ),
-        "estimate": (
-            "estimate what another runtime would change on the final board",
-            "how-to/estimate-a-boost.md",
-        ),
+        "score": "how-to/score-a-fold.md",
+        "tune": "how-to/tune-thresholds.md",
+        "estimate": "how-to/estimate-a-boost.md",
     },
     "hosts": {
-        "make": (
-            "make the files of a competition from a corpus or official labels",
-            "how-to/make-a-competition.md",
-        ),
-        "new": ("write a folder with a new metric, to be edited from there", "how-to/your-own-metric.md"),
-        "check": ("check that a metric file does everything that Kaggle demands", "how-to/check-a-metric.md"),
-        "emulate": (
-            "score a submission as Kaggle would, and show what the participant would see",
-            "how-to/check-a-metric.md",
-        ),
-        "publish": ("create a competition on Kaggle, step by step", "how-to/host-on-kaggle.md"),
-        "bundle": ("make a competition for another platform", "how-to/host-on-codabench.md"),
-        "agreement": (
-            "tell how well the experts of an annotation project agree with each other",
-            "how-to/markups-of-any-tool.md",
-        ),
+        "make": "how-to/make-a-competition.md",
+        "new": "how-to/your-own-metric.md",
+        "check": "how-to/check-a-metric.md",
+        "emulate": "how-to/check-a-metric.md",
+        "publish": "how-to/host-on-kaggle.md",
+        "bundle": "how-to/host-on-codabench.md",
+        "agreement": "how-to/markups-of-any-tool.md",
     },
     "organizers": {
-        "run": ("run submitted models on identical hardware and record their runtimes", "how-to/run-models.md"),
-        "collect": ("collect the submissions of a closed competition from its site", "how-to/rank.md"),
-        "rank": ("score all submissions, reward speed and say how sure the order is", "how-to/rank.md"),
-        "boost": ("apply the runtime rewards to a leaderboard", "how-to/estimate-a-boost.md"),
-        "combine": ("make one board of several boards and tables of points", "how-to/combine-boards.md"),
-        "verify": ("compute a published board again and compare the two", "how-to/rank.md"),
+        "run": "how-to/run-models.md",
+        "collect": "how-to/rank.md",
+        "rank": "how-to/rank.md",
+        "boost": "how-to/estimate-a-boost.md",
+        "combine": "how-to/combine-boards.md",
+        "verify": "how-to/rank.md",
     },
 }
-COMMANDS = {name: what for commands in GROUPS.values() for name, (what, _) in commands.items()}
-PAGES = {name: page for commands in GROUPS.values() for name, (_, page) in commands.items()}
+COMMANDS = {name: page for commands in GROUPS.values() for name, page in commands.items()}
 
 # What people look for under another name, and the command that does it.
 OTHER_NAMES = {
@@ -96,10 +82,9 @@ MESSAGES = (
 
 def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
     """Run a command line; a stranger's metric may be executed `apart` from this process."""
-    parser = argparse.ArgumentParser(
+    parser = _Front(
         prog="podium",
         description="Hosted competition metrics, and everything around them.",
-        epilog="\n\n".join([*map(_described, GROUPS), EXIT_CODES, f"{READ_ON.format('index.md')} {MESSAGES}"]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="podium COMMAND …  (podium COMMAND --help says more)",
     )
@@ -113,11 +98,11 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
     if chosen.command not in COMMANDS:
         parser.error(_unknown(chosen.command))
 
-    command = importlib.import_module(f"podium.cli.{chosen.command}")
+    command = _module(chosen.command)
     of_command = argparse.ArgumentParser(
         prog=f"podium {chosen.command}",
         description=command.__doc__,
-        epilog=f"{READ_ON.format(PAGES[chosen.command])} Exit codes: podium --help.",
+        epilog=f"{READ_ON.format(COMMANDS[chosen.command])} Exit codes: podium --help.",
         formatter_class=_Help,
     )
     declare(of_command, command.Options)
@@ -168,7 +153,7 @@ def _run(name: str, given: dict[str, Any]) -> None:
     from podium.tables.files import check_apart
 
     overheard.forget()
-    command = importlib.import_module(f"podium.cli.{name}")
+    command = _module(name)
     if name in OF_COMPETITIONS:
         given = with_record(given, "items" in command.Options.__dataclass_fields__)
     out = given.get("out")
@@ -206,9 +191,24 @@ def _unknown(name: str) -> str:
     return f"there is no command {name!r:.40}; you may mean: podium {OTHER_NAMES.get(near[0], near[0])}"
 
 
-def _described(group: str) -> str:
-    """List the commands of a group for the help text."""
-    return "\n".join([f"for {group}:", *(f"  {name:<12} {COMMANDS[name]}" for name in GROUPS[group])])
+class _Front(argparse.ArgumentParser):
+    """The parser of ``podium``, whose help lists all commands, which are imported only for that."""
+
+    def format_help(self) -> str:
+        lines = []
+        for group, commands in GROUPS.items():
+            lines.append(f"for {group}:")
+            for name in commands:
+                does = str(_module(name).__doc__).partition("\n\n")[0].removesuffix(".")
+                lines.append(f"  {name:<12} {does[0].lower()}{does[1:]}")
+            lines.append("")
+        self.epilog = "\n".join([*lines, EXIT_CODES, "", f"{READ_ON.format('index.md')} {MESSAGES}"])
+        return super().format_help()
+
+
+def _module(command: str) -> types.ModuleType:
+    """The module of a command."""
+    return importlib.import_module(f"podium.cli.{command}")
 
 
 def _open_standard_streams() -> None:

@@ -83,27 +83,16 @@ def _competition_of(given: Mapping[str, Any]) -> Path:
     return solution.parent.parent if solution.parent.name == "private" else solution
 
 
-def check_outputs(outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
-    """Check before the work, as far as possible, that files can be written and would replace no input."""
-    taken = {os.path.realpath(path) for path in inputs if path is not None}
-    for path in outputs:
-        if path is None:
-            continue
-        if re.match("[a-zA-Z0-9+.-]{2,}:/", str(path)):  # one letter is a drive of Windows
-            raise UsageError(
-                f"cannot write {path}: it is an address. "
-                "Give a path on this machine, and copy the file afterwards"
-            )
-        if os.path.realpath(path) in taken:
-            raise UsageError(f"cannot write {path}: it is another file of this command")
-        taken.add(os.path.realpath(path))
-        folder = next(parent for parent in Path(os.path.abspath(path)).parents if os.path.exists(parent))
-        if os.path.isdir(path):
-            raise UsageError(f"cannot write {path}: it is a folder")
-        if not os.path.isdir(folder):
-            raise UsageError(f"cannot write {path}: {folder} is not a folder")
-        if not os.access(folder, os.W_OK):
-            raise UsageError(f"cannot write {path}: no permission to write into {folder}")
+def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[object]) -> None:
+    """Check before the work that files lie on this machine, and that none would replace another one."""
+    taken = {os.path.realpath(str(path)) for path in inputs if path is not None}
+    for path in filter(None, outputs):
+        # One letter is a drive of Windows.
+        is_address, file = re.match("[a-zA-Z0-9+.-]{2,}:/", str(path)), os.path.realpath(str(path))
+        if is_address or file in taken or os.path.isdir(file):
+            found = "a folder" if os.path.isdir(file) else "another file of this command"
+            raise UsageError(f"cannot write {path}: it is {'an address' if is_address else found}")
+        taken.add(file)
 
 
 def moment(text: str) -> datetime.datetime:

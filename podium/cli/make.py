@@ -1,4 +1,4 @@
-"""Make the files of a competition from a corpus, in a new folder.
+"""Make the files of a competition from a corpus or official labels, in a new folder.
 
     podium make corpus.csv --out files
     podium make labels.json --metric trec_is --out files

@@ -1,4 +1,4 @@
-"""Score every submission after the deadline, reward speed, and write the final board with how sure it is.
+"""Score all submissions, reward speed, and say on the final board how sure the order is.
 
     podium rank solution.csv submissions/ runtimes.csv --out final
     podium rank --again final --out other --set temperature=50

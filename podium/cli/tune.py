@@ -1,4 +1,4 @@
-"""Find the thresholds per type that maximize the Unified Metric on out-of-fold predictions, and apply them.
+"""Find the thresholds that maximize the metric on out-of-fold predictions, and apply them.
 
     podium tune solution.csv candidates.csv --out thresholds.csv
     podium tune solution.csv candidates.csv --apply others.csv --out submission.csv

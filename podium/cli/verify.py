@@ -1,4 +1,4 @@
-"""Compute the tables and pages of a published board again, and compare them to the last bit.
+"""Compute a published board again, and compare its tables and pages to the last bit.
 
     podium verify final
 

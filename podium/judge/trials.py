@@ -29,12 +29,10 @@ from podium.metric.shapes import (
     SIGNATURE,
     STATISTICS,
     TRUTH,
-    Demand,
     Finding,
     Level,
     demand,
     failure,
-    first_unmet,
     note,
     where,
 )
@@ -146,17 +144,16 @@ def parts_are_finite(evaluation: Evaluation) -> Iterator[Finding]:
 
 def measures_stack(evaluation: Evaluation) -> Iterator[Finding]:
     """Check that ``measures`` gives the same for one sum and for several at once."""
-    place = f"{evaluation.solution.metric.path.name}: measures()"
-    sums = statistics.sums(_numbers(evaluation), evaluation.prepared.groups)
-    return first_unmet(STATISTICS, place, _demands_on_measures(evaluation.prepared, sums))
-
-
-def _demands_on_measures(prepared: Prepared, sums: Floats) -> Iterator[Demand]:
+    prepared = evaluation.prepared
+    sums = statistics.sums(_numbers(evaluation), prepared.groups)
     values = np.asarray(prepared.measures(sums))
-    stacked = np.asarray(prepared.measures(np.stack([sums, sums])))
-    is_same = np.array_equal(stacked, np.stack([values, values]), equal_nan=True)
-    expected = f"the measures of each of two stacked sums, shape (2, {len(values)})"
-    yield is_same, expected, "other values than for one sum; let it work on the last two axes"
+    if not np.array_equal(prepared.measures(np.stack([sums] * 2)), np.stack([values] * 2), equal_nan=True):
+        yield failure(
+            STATISTICS,
+            f"{evaluation.solution.metric.path.name}: measures(): expected the measures of each of two stacked "
+            f"sums, shape (2, {len(values)}), found other values than for one sum; let it work on the last two "
+            "axes",
+        )
 
 
 def sums_are_the_scores(evaluation: Evaluation) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from podium import cli
 
 def test_help_names_a_page_that_says_more():
     docs = Path(__file__).parents[2] / "docs"
-    assert [page for page in ("index.md", *cli.PAGES.values()) if not (docs / page).is_file()] == []
+    assert [page for page in ("index.md", *cli.COMMANDS.values()) if not (docs / page).is_file()] == []
 
 
 LOADED = "import sys\ndef loaded(): return {name.partition('.')[0] for name in sys.modules}\n"

@@ -659,7 +659,7 @@ def test_wrong_usage_of_the_report(capsys, tmp_path):
     rows = tmp_path / "x.csv"
     for path, message in (
         (tmp_path, "it is a folder"),
-        ("s3:/bucket/x", "it is an address. "),
+        ("s3:/bucket/x", "it is an address"),
         (SOLUTION, "it is another file of this command"),
         (rows, "it is another file of this command"),
     ):

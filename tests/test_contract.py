@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -258,7 +257,7 @@ FORMS = {
         "NUMBERS": "np.stack([error, np.ones(len(error))], axis=1).astype(np.float32)",
     },
     "labels and one row of indices": {
-        "GROUPS": f"{INDICES}.astype(np.uint8); self.labels = tuple(self.stores)",
+        "GROUPS": f"{INDICES}.astype(np.uint8); self.labels = tuple(self.stores)"
     },
     "pairs of labels, and all measures": {
         "GROUPS": f"{INDICES}[None].astype(float); self.labels = [('store', s) for s in self.stores]; {NAMED}",
@@ -721,18 +720,6 @@ def test_all_checks_of_a_good_metric_pass(tmp_path: Path) -> None:
     found = found_in(metric_with(tmp_path))
     assert {finding.level for each in found.values() for finding in each} == {shapes.Level.OK}
     assert {shapes.STATISTICS, shapes.AGAIN, shapes.COLUMNS, shapes.DIRECTION} <= set(found)
-
-
-def test_a_metric_that_changes_within_a_second_is_loaded_anew(tmp_path):
-    """Python would take its compiled form: both texts have the same length and the same second."""
-    path = tmp_path / "metric.py"
-    soon = time.time() + 1000  # so the file stays fresh, however slow the machine is
-    scores = []
-    for text in ("0.25", "0.75"):
-        path.write_text(f"def score(solution, submission, row_id_column_name) -> float:\n    return {text}\n")
-        os.utime(path, (soon, soon))
-        scores.append(hosted.load(path).score(None, None, "id"))
-    assert scores == [0.25, 0.75]
 
 
 def test_a_metric_that_cannot_be_loaded_is_named_as_it_was_typed(tmp_path: Path, monkeypatch: Any) -> None:

@@ -73,12 +73,14 @@ def test_an_import_of_what_is_no_file_beside_the_metric_is_refused(tmp_path: Pat
         hosted.load(tmp_path)
 
 
-def test_a_file_that_is_imported_is_loaded_anew_after_it_has_changed(tmp_path: Path) -> None:
-    written(tmp_path, metric="from . import help\n" + SCORE + "help.K\n")
-    soon = time.time() + 1000  # Python would take a compiled form of the same size and second
+@pytest.mark.parametrize("changed", ["metric", "help"])
+def test_a_file_is_loaded_anew_after_it_has_changed(tmp_path: Path, changed: str) -> None:
+    """Python would take its compiled form: both texts have the same length and the same second."""
+    texts = {"metric": "from . import help\n" + SCORE + "help.K + 0.25\n", "help": "K = 0.25\n"}
+    soon = time.time() + 1000  # so the file stays fresh, however slow the machine is
     scores = []
-    for text in ("K = 0.25", "K = 0.75"):
-        written(tmp_path, help=text)
-        os.utime(tmp_path / "help.py", (soon, soon))
+    for number in ("0.25", "0.75"):
+        written(tmp_path, **texts | {changed: texts[changed].replace("0.25", number)})
+        os.utime(tmp_path / f"{changed}.py", (soon, soon))
         scores.append(hosted.load(tmp_path).score(None, None, "id"))
-    assert scores == [0.25, 0.75]
+    assert scores == [0.5, 1.0]

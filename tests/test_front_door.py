@@ -109,13 +109,6 @@ def test_an_unknown_parameter_is_told_for_a_prepared_solution_too() -> None:
             podium.score(solution, SUBMISSION, effectiveness=0.5)
 
 
-def test_tables_in_the_wrong_order_are_told() -> None:
-    with pytest.raises(HostError, match=r"^give the solution first, then the submission: the second "):
-        podium.score(SUBMISSION, SOLUTION)
-    with pytest.raises(HostError, match=r"^the solution: expected 3 more columns: "):
-        podium.score(SUBMISSION, SUBMISSION)
-
-
 def test_other_names_of_columns_are_understood_and_told() -> None:
     """They are those that `podium score` understands. A missing row id is no fault either."""
     other = SUBMISSION.drop(columns="row_id").rename(columns={"essay_id": "id", "discourse_type": "class"})
@@ -130,6 +123,7 @@ def test_other_names_of_columns_are_understood_and_told() -> None:
 
 
 FORMS = {
+    "an index with a name": lambda frame: frame.set_index("essay_id"),
     "index of columns": lambda frame: frame.set_index(["essay_id", "row_id"], drop=False),
     "another order": lambda frame: frame.sample(frac=1, random_state=2),
     "categories": lambda frame: frame.astype(dict.fromkeys(["essay_id", "predictionstring"], "category")),
@@ -214,9 +208,3 @@ def test_a_command_in_this_process_leaves_warnings_as_they_were(capsys: pytest.C
     assert warnings.showwarning is before
     assert issubclass(podium.words.errors.SubmissionRejected, podium.words.errors.ToolError)
     assert round(float(capsys.readouterr().out), 6) == 0.587969
-
-
-def test_an_index_with_a_name_is_a_column() -> None:
-    expected = podium.score(SOLUTION, SUBMISSION).score
-    assert podium.score(SOLUTION, SUBMISSION.set_index("essay_id")).score == expected
-    assert podium.score(SOLUTION.set_index("essay_id"), SUBMISSION).score == expected

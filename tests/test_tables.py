@@ -64,9 +64,7 @@ def scores(out):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "folder",
-    [pytest.param(HOSTILE, id="hostile"), pytest.param(NUMBERS, id="numbers")],
-    indirect=True,
+    "folder", [pytest.param(HOSTILE, id="hostile"), pytest.param(NUMBERS, id="numbers")], indirect=True
 )
 def test_one_table_walks_through_every_command(capsys, folder, monkeypatch):
     stay_in_process(monkeypatch, folder)

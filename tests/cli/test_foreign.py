@@ -87,11 +87,7 @@ def test_a_bad_file_has_the_same_words_in_every_command(call, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["score", "none.csv", "none.csv", "--rows"],
-        ["boost", "none.csv", "--out"],
-    ],
+    "arguments", [["score", "none.csv", "none.csv", "--rows"], ["boost", "none.csv", "--out"]]
 )
 def test_a_workbook_is_refused_before_any_work(call, arguments):
     expected = "error: cannot write x.xlsx: expected a name that ends in .csv, .csv.gz, .parquet\n"

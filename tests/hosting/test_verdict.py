@@ -111,11 +111,7 @@ HOSTILE = {
     ],
 )
 def test_a_hostile_metric_is_refused_by_every_command(
-    files: Path,
-    capsys: pytest.CaptureFixture[str],
-    parts: dict[str, str],
-    lines: tuple[str, ...],
-    message: str,
+    files: Path, capsys: pytest.CaptureFixture[str], parts: dict[str, str], lines: tuple[str, ...], message: str
 ) -> None:
     Path("helper.py").touch()
     metric(files, *lines, **parts)
@@ -158,10 +154,7 @@ WITHOUT = "annotates every argument with a type that the site can set: solution 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "refusal"),
-    [
-        (": pd.DataFrame", "", WITHOUT),
-        ("    share", "    open('labels.csv').close()\n    share", OPENS),
-    ],
+    [(": pd.DataFrame", "", WITHOUT), ("    share", "    open('labels.csv').close()\n    share", OPENS)],
 )
 def test_what_kaggle_refuses_stops_kaggle_alone(
     files: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, refusal: str

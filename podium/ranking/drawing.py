@@ -30,10 +30,8 @@ Ticks = list[tuple[Any, float]]
 
 def records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
     """Turn the rows of a table into dicts.  Without a table there are none."""
-    if table is None:
-        return []
-    columns = list(map(str, table.columns))
-    return [dict(zip(columns, row)) for row in table.astype(object).itertuples(index=False, name=None)]
+    of_rows: list[Any] = [] if table is None else table.to_dict("records")
+    return of_rows
 
 
 # ---- Scores with their intervals --------------------------------------------------------------------------
@@ -180,23 +178,15 @@ def shake_up(board: pd.DataFrame, most: int) -> list[Any]:
     board = board[board["rank_before"] <= most]
     public, private = board["public_rank"].astype(float), board["rank_before"].astype(float)
     moved = (public / private).map(math.log).abs()
-    named = set(board["team"][private <= 3]) | set(board["team"][moved.nlargest(5).index])
-    points = list(
-        zip(
-            board["team"],
-            rank_axis(public, teams).tolist(),
-            rank_axis(private, teams).tolist(),
-            public,
-            private,
-        )
-    )
-    labels = [(sentences.cut(team, LABEL_CHARACTERS), x, y) for team, x, y, *_ in points if team in named]
-    shifts = iter(apart(labels, [(x, y) for _, x, y, *_ in points]))
+    is_named = (private <= 3) | board.index.isin(moved.nlargest(5).index)
+    names = [team if named else None for team, named in zip(board["team"], is_named)]
+    places = list(zip(rank_axis(public, teams).tolist(), rank_axis(private, teams).tolist()))
+    labels = [name and sentences.cut(name, LABEL_CHARACTERS) for name in names]
+    shifts = iter(apart([(label, *place) for label, place in zip(labels, places) if label], places))
     drawn = []
-    for team, x, y, a, b in points:
-        shift = next(shifts) if team in named else None
-        label = "" if shift is None else sentences.cut(team, LABEL_CHARACTERS)
-        drawn.append((x, y, team if team in named else None, label, shift, int(a), int(b)))
+    for name, label, place, *ranks in zip(names, labels, places, public, private):
+        shift = next(shifts) if name else None
+        drawn.append((*place, name, "" if shift is None else label, shift, *map(int, ranks)))
     return drawn
 
 

@@ -30,19 +30,17 @@ NEIGHBORS = 3  # teams that are shown above and below a team
 
 def of_board(final: FinalBoard) -> str:
     """Make the page of a board."""
-    board, rules = final.leaderboard, final.options
+    board, higher = final.leaderboard, final.facts["higher_is_better"]
     prize_places = _prize_places(final)
     of_borders = drawing.borders([place["step"] for place in prize_places if place["step"]])
     rows, same_files = _rows(final, final.published[:MOST_ROWS]), similarity.senders(final.submissions)
     return _page(
         "board.html",
-        options=final.options,
-        facts=final.facts,
+        final,
         confident=sentences.confident(final.facts),
         summary=final.answers,
-        boosted=final.facts["boosted"],
         rows=rows,
-        scale=drawing.intervals(rows, final.facts["higher_is_better"]),
+        scale=drawing.intervals(rows, higher),
         more_rows=max(0, len(board) - MOST_ROWS),
         last_prize=_last_prize(final),
         ticks=drawing.rank_ticks(len(board)),
@@ -53,8 +51,8 @@ def of_board(final: FinalBoard) -> str:
         decisions=final.facts.get("decisions", []),
         variants=drawing.records(final.variants),
         shake=drawing.shake_up(board, MOST_ROWS),
-        speed=drawing.score_and_runtime(board, rules) if final.facts["boosted"] else None,
-        groups=_groups(final, final.facts["higher_is_better"]),
+        speed=drawing.score_and_runtime(board, final.options) if final.facts["boosted"] else None,
+        groups=_groups(final, higher),
         absent=_absent(final),
         same_files=same_files,
         similar=_similar(final, same_files),
@@ -67,51 +65,40 @@ def of_team(final: FinalBoard, team: str) -> str:
     """Make the page of a team: its files, its neighbors, its sub-populations, and what would have changed its
     rank.
     """
-    files = final.submissions[final.submissions["team"] == team]
-    decisions_about = [each for each in final.facts.get("decisions", []) if each["team"] == team]
-    board = final.leaderboard
-    on_board: dict[str, Any] = {
-        "row": None,
-        "scale": [],
-        "held": None,
-        "groups": [],
-        "why": [],
-        "break_even": [],
-    }
-    for row in np.flatnonzero(board["team"] == team).tolist():
-        on_board |= _of_row(final, team, row)
+    decisions = [each for each in final.facts.get("decisions", []) if each["team"] == team]
+    rows = np.flatnonzero(final.leaderboard["team"] == team).tolist()
+    on_board = _of_row(final, team, rows[0]) if rows else dict.fromkeys(OF_ROW)
     return _page(
         "team.html",
-        options=final.options,
+        final,
         team=team,
-        facts=final.facts,
-        boosted=final.facts["boosted"],
-        files=drawing.records(files),
+        files=drawing.records(final.submissions[final.submissions["team"] == team]),
         mistakes=final.mistakes,
-        decision=decisions_about[0] if decisions_about else None,
+        decision=decisions[0] if decisions else None,
         failed=drawing.records(final.failed[final.failed["team"] == team]),
         better_ranks=BETTER_RANKS,
         **on_board,
     )
 
 
+OF_ROW = "rows", "scale", "row", "why", "held", "others", "groups", "break_even"
+
+
 def _of_row(final: FinalBoard, team: str, row: int) -> dict[str, Any]:
     """Collect what the page of a team says about its row on the board."""
-    rank = final.leaderboard["rank"].iloc[row]
+    rank, higher = final.leaderboard["rank"].iloc[row], final.facts["higher_is_better"]
     rows = _rows(final, final.leaderboard[max(0, row - NEIGHBORS) : row + NEIGHBORS + 1])
-    scale = drawing.intervals(rows, final.facts["higher_is_better"])
-    told: dict[str, Any] = {
+    told = dict.fromkeys(OF_ROW) | {
         "rows": rows,
-        "scale": scale,
+        "scale": drawing.intervals(rows, higher),
         "row": next(each for each in rows if each["team"] == team),
+        "why": final.sentences.why_not_better(row),
     }
-    told["why"] = final.sentences.why_not_better(row)
     if final.variant_ranks is not None and len(final.variant_ranks.columns):
         ranks = final.variant_ranks.iloc[row]
         told |= {"held": float((ranks == rank).mean()), "others": list(ranks[ranks != rank].items())}
     if final.groups is not None:
-        scores = final.groups.iloc[row].drop("team")
-        worst_first = scores.sort_values(kind="stable", ascending=final.facts["higher_is_better"])
+        worst_first = final.groups.iloc[row].drop("team").sort_values(kind="stable", ascending=higher)
         told["groups"] = [(name, score, final.group_sizes[str(name)]) for name, score in worst_first.items()]
     if final.facts["boosted"]:
         told["break_even"] = _better_ranks(final.leaderboard, team, rank, final.options)
@@ -134,16 +121,19 @@ def anchor_of(team: object) -> str:
     return f"team-{quote(str(team), safe='')}"
 
 
-def _page(template: str, **context: Any) -> str:
+def _page(template: str, final: FinalBoard, **context: Any) -> str:
     """Fill a template."""
     from markupsafe import Markup
 
+    script, facts = (TEMPLATES / "board.js").read_text(encoding="utf-8"), final.facts
     words = sentences.FOR_PAGES | {"together": together, "anchor_of": anchor_of}
-    script = (TEMPLATES / "board.js").read_text(encoding="utf-8")
     return pages.template(TEMPLATES, template, words).render(
-        items=sentences.items_of(context["facts"]),
-        score_name=sentences.score_name(context["facts"]),
-        direction=sentences.of_direction(context["facts"]),
+        options=final.options,
+        facts=facts,
+        boosted=facts["boosted"],
+        items=sentences.items_of(facts),
+        score_name=sentences.score_name(facts),
+        direction=sentences.of_direction(facts),
         script=Markup(script),
         policy=pages.policy(script, "base-uri 'none'", "form-action 'none'"),
         **context,

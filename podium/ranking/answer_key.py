@@ -134,24 +134,17 @@ def expected(counts: Ints, steps: int, border: int) -> float:
 
 def _beta_binomials(steps: int) -> Floats:
     """The probabilities of 0 to so many steps for each mean and spread, (means, spreads, steps + 1)."""
-    mean, spread = np.meshgrid(MEANS, SPREADS, indexing="ij")
-    ahead = np.arange(steps)
+    from scipy import special  # takes long to import
 
-    def rising(first: Floats) -> Floats:
-        """The products of 0 to so many factors, each of which is one more than the one before."""
-        factors = first[..., np.newaxis] + ahead
-        return np.concatenate([np.ones_like(factors[..., :1]), np.cumprod(factors, axis=-1)], axis=-1)
-
-    chosen = np.array([math.comb(steps, number) for number in range(steps + 1)])
-    of_mean, of_rest = rising(mean / spread), rising((1 - mean) / spread)
-    both: Floats = chosen * of_mean * of_rest[..., ::-1] / rising(1 / spread)[..., -1:]
-    return np.maximum(both, 1e-300)
+    mean, spread, number = np.meshgrid(MEANS, SPREADS, np.arange(steps + 1), indexing="ij")
+    first, second = mean / spread, (1 - mean) / spread
+    of_shares = special.betaln(first + number, second + steps - number) - special.betaln(first, second)
+    likely: Floats = special.comb(steps, number) * np.exp(of_shares)
+    return np.maximum(likely, 1e-300)
 
 
 def _at_least(number: int, mean: float) -> float:
     """The probability that a Poisson variable reaches a number."""
-    term = below = math.exp(-mean)
-    for count in range(1, number):
-        term *= mean / count
-        below += term
-    return 1 - below
+    from scipy import special
+
+    return float(special.pdtrc(number - 1, mean))

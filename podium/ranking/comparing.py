@@ -53,7 +53,7 @@ def compared(
     if changed := run_json.changed_metric(facts, options):
         return [f"{changed[0]}; so it was not executed, and nothing compared"], []
     announce(hosted.find(options.metric))
-    _check_parameters(options)
+    hosted.check_parameters(hosted.load(options.metric), options.metric_parameters)
     options = making.opened(options)
     run = run._replace(options=options)
     both = (options, run_json.options_of(facts, home))
@@ -118,13 +118,6 @@ def _notices(facts: Mapping[str, Any], home: Path) -> list[str]:
     if unseen := [file for file in facts["outputs"] if not (home / file).exists()]:
         notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")
     return notices
-
-
-def _check_parameters(options: Options) -> None:
-    """Make sure that the metric has all parameters that run.json names."""
-    known = hosted.defaults(hosted.load(options.metric))
-    if unknown := sorted(options.metric_parameters.keys() - known.keys()):
-        raise UsageError(f"{RUN}: expected parameters of the metric, found {listed(unknown)}")
 
 
 def _changed_list(

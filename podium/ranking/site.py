@@ -4,6 +4,7 @@ The site's scores belong to some part of the solution and are given to some digi
 table itself: the column and the part with which the most teams agree.
 """
 
+import itertools
 import math
 import re
 from typing import Any, NamedTuple
@@ -66,23 +67,20 @@ def compare(
     """
     own = {names.key_of(team): team for team in ours["team"]}
     teams = [own.get(names.key_of(team), printable(team)) for team in board.teams]
-    best: tuple[int, str, str] | None = None
-    for column, texts in board.scores.items():
-        theirs = _of_teams(teams, texts, higher_is_better)
-        digits = _digits(texts)
-        for part in COMPARED:
-            if part in ours and ours[part].notna().any():
-                agreeing = int(_same(ours["team"].map(theirs), ours[part], digits).sum())
-                if best is None or agreeing > best[0]:
-                    best = agreeing, column, part
-    assert best is not None, "a board has scores"
-    agreeing, column, part = best
-    theirs, digits = _of_teams(teams, board.scores[column], higher_is_better), _digits(board.scores[column])
+    parts = [part for part in COMPARED if part in ours and ours[part].notna().any()]
+    theirs = {column: _of_teams(teams, texts, higher_is_better) for column, texts in board.scores.items()}
+
+    def agreeing(column: str, part: str) -> int:
+        digits = _digits(board.scores[column])
+        return int(_same(ours["team"].map(theirs[column]), ours[part], digits).sum())
+
+    column, part = max(itertools.product(theirs, parts), key=lambda pair: agreeing(*pair))
+    site_score, digits = theirs[column], _digits(board.scores[column])
     table = ours[["team"]].assign(score=ours[part])
-    only_there = [team for team in theirs if team not in set(ours["team"])]
+    only_there = [team for team in site_score.index if team not in set(ours["team"])]
     table = pd.concat([table, pd.DataFrame({"team": only_there, "score": np.nan})], ignore_index=True)
     table["rank"] = _ranks(table["score"], higher_is_better)
-    table["site_score"] = table["team"].map(theirs).astype(np.float64)
+    table["site_score"] = table["team"].map(site_score).astype(np.float64)
     table["site_rank"] = _site_ranks(board, teams, table, higher_is_better)
     table["same"] = _same(table["site_score"], table["score"], digits)
     both = table["score"].notna() & table["site_score"].notna()
@@ -92,10 +90,10 @@ def compare(
         "part": COMPARED[part],
         "column": column,
         "digits": digits,
-        "same": agreeing,
+        "same": agreeing(column, part),
         "both": int(both.sum()),
         "differing": differing[["team", "score", "site_score"]].head(NAMED).to_dict("records"),
-        "only_here": ours.loc[~ours["team"].isin(list(theirs)), "team"].tolist(),
+        "only_here": ours.loc[~ours["team"].isin(site_score.index), "team"].tolist(),
         "only_there": only_there,
     }
     return table, facts
@@ -120,16 +118,10 @@ def _numbers(texts: list[str]) -> Floats:
     return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
 
 
-def _of_teams(teams: list[str], texts: list[str], higher_is_better: bool) -> dict[str, float]:
+def _of_teams(teams: list[str], texts: list[str], higher_is_better: bool) -> "pd.Series[float]":
     """The best score that a site shows for each team."""
-    scores: dict[str, float] = {}
-    for team, score in zip(teams, _numbers(texts).tolist()):
-        is_better = (
-            (score > scores.get(team, -math.inf)) if higher_is_better else (score < scores.get(team, math.inf))
-        )
-        if is_better or (team not in scores):
-            scores[team] = score
-    return scores
+    of_teams = pd.Series(_numbers(texts), index=teams).groupby(level=0, sort=False)
+    return of_teams.max() if higher_is_better else of_teams.min()
 
 
 def _digits(texts: list[str]) -> int:

@@ -153,7 +153,8 @@ def intervals(
     """
     _check(evaluation)
     if evaluation.statistics is None:
-        return _interval_of_halves(evaluation, resamples, seed, items, jobs)
+        asked = halves.Asked(evaluation.solution, halves.WHOLE, items, seed)
+        return _interval_of_halves(asked, evaluation, resamples, jobs)
     together = evaluation.solution.together(halves.WHOLE, items)
     number = resamples or RESAMPLES
     return intervals_of(evaluation.prepared, evaluation.statistics, number, seed, together=together)
@@ -219,7 +220,7 @@ def compare(
     if part not in solution.rows:
         raise UsageError(f"compare: expected part to be one of {', '.join(solution.rows)}, found {part}")
     if mine.statistics is None or theirs.statistics is None:
-        return _difference_of_halves(mine, theirs, resamples, seed, items, jobs, part)
+        return _difference_of_halves(halves.Asked(solution, part, items, seed), mine, theirs, resamples, jobs)
     of_part = solution.items[part]
     both = mine.statistics[of_part], theirs.statistics[of_part]
     number = resamples or RESAMPLES
@@ -253,39 +254,31 @@ def _check(*evaluations: ScoredSubmission) -> None:
 
 
 def _halves(
-    evaluations: Sequence[ScoredSubmission], resamples: int | None, seed: int, items: str, jobs: int, part: str
+    asked: halves.Asked, evaluations: Sequence[ScoredSubmission], resamples: int | None, jobs: int
 ) -> tuple[list[halves.Centered], Floats]:
     """Draw the scores of submissions on half-samples, and return them with what each item adds, 1."""
-    solution = evaluations[0].solution
-    asked = halves.Asked(solution, part, items, seed)
     submissions = [each.submission for each in evaluations]
-    of_scores = [each.scores[part] for each in evaluations]
-    number = len(solution.items_of(part, items).stratum)
+    of_scores = [each.scores[asked.part] for each in evaluations]
+    number = len(asked.solution.items_of(asked.part, asked.column).stratum)
     return halves.of_submissions(asked, submissions, of_scores, resamples, jobs), np.ones(number)
 
 
 def _interval_of_halves(
-    evaluation: ScoredSubmission, resamples: int | None, seed: int, items: str, jobs: int
+    asked: halves.Asked, evaluation: ScoredSubmission, resamples: int | None, jobs: int
 ) -> pd.DataFrame:
     """Compute the interval of a score from half-samples."""
-    (drawn,), gains = _halves([evaluation], resamples, seed, items, jobs, halves.WHOLE)
+    (drawn,), gains = _halves(asked, [evaluation], resamples, jobs)
     low, high = (np.nan, np.nan) if drawn.doubt else interval(drawn.draws, widening(gains))
-    table = {"measure": ["score"], "value": evaluation.scores[halves.WHOLE], "low": low, "high": high}
+    table = {"measure": ["score"], "value": evaluation.scores[asked.part], "low": low, "high": high}
     return pd.DataFrame(table | {"note": notes([drawn.doubt])})
 
 
 def _difference_of_halves(
-    mine: ScoredSubmission,
-    theirs: ScoredSubmission,
-    resamples: int | None,
-    seed: int,
-    items: str,
-    jobs: int,
-    part: str,
+    asked: halves.Asked, mine: ScoredSubmission, theirs: ScoredSubmission, resamples: int | None, jobs: int
 ) -> Comparison:
     """Compare two submissions on half-samples."""
-    (ours, others), gains = _halves([mine, theirs], resamples, seed, items, jobs, part)
-    of_mine, of_theirs = mine.scores[part], theirs.scores[part]
+    (ours, others), gains = _halves(asked, [mine, theirs], resamples, jobs)
+    of_mine, of_theirs = mine.scores[asked.part], theirs.scores[asked.part]
     value = of_mine - of_theirs
     doubt = ours.doubt or others.doubt or halves.centered(value, ours.draws - others.draws).doubt
     score = difference_of_draws(value, ours.draws, others.draws, gains, doubt, mine.solution.higher_is_better)

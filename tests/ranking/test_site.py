@@ -32,7 +32,7 @@ def board(tmp_path: Path, text: str, name: str = "site.csv") -> site.SiteBoard:
 def test_codabench_shows_owners_with_numbers_and_a_column_for_each_measure(tmp_path):
     text = (
         "Username,fact_sheet_answers,Public(11)-Score,Private(12)-Score,Private(12)-Time\n"
-        "Ada-7,,0.6111,0.7100,3\nAda-8,,0.6111,0.7150,3\nBo-9,,0.6222,0.6100,2\nDi-10,,0.1,0.2000,1\n"
+        "Ada-6,,,,\nAda-7,,0.6111,0.7100,3\nAda-8,,0.6111,0.7150,3\nBo-9,,0.6222,0.6100,2\nDi-10,,0.1,0.2000,1\n"
     )
     table, facts = site.compare(board(tmp_path, text), OURS.drop(columns="public_score"), True)
     assert (facts["name"], facts["column"], facts["digits"]) == ("Codabench", "Private(12)-Score", 4)

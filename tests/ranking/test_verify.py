@@ -12,7 +12,7 @@ import pytest
 import podium
 from podium.ranking import comparing, output, passes, robustness, run_json, submissions
 from podium.ranking.job import content_digest
-from podium.words.errors import UsageError
+from podium.words.errors import HostError, UsageError
 from tests.support.finished_run import arguments
 
 
@@ -471,7 +471,7 @@ def test_a_submission_listed_twice_and_an_unknown_parameter_are_refused(run_copy
         run_json.read(run_copy / "final")
     altered(run_copy, "submissions", to=listed)
     altered(run_copy, "parameters", to={"foo": 1})
-    with pytest.raises(UsageError, match=r"^run.json: expected parameters of the metric, found foo$"):
+    with pytest.raises(HostError, match=r"^the metric has no parameter foo; it has "):
         podium.verify(run_copy / "final")
 
 

@@ -13,7 +13,7 @@ import functools
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from podium.scoring.evaluating import USAGE
-from podium.words.arrays import Bools, Floats, Ints
+from podium.words.arrays import Bools, Ints
 
 LEAST_ROWS = 20  # fewer rows tell nothing
 MOST_ROWS = 2_000  # more would only take time
@@ -54,8 +54,10 @@ class Coded:
 
     @classmethod
     def of(cls, cells: Any) -> "Coded":
-        """Take cells, which are texts."""
+        """Take cells, which are texts, or None for an empty one."""
         codes, texts = pd.factorize(np.asarray(cells, dtype=object))
+        if (is_empty := codes < 0).any():
+            return cls(np.where(is_empty, len(texts), codes), [*texts, ""])
         return cls(codes, texts.tolist())
 
     def taken(self, rows: Any) -> "Coded":
@@ -63,13 +65,13 @@ class Coded:
         return Coded(self.codes[rows], self.texts)
 
     def each(self, function: Callable[[str], Any], kind: Any = None) -> Any:
-        """The value that a function has for each cell."""
-        return np.array([function(text) for text in self.texts], dtype=kind)[self.codes]
+        """The value that a function has for each cell; each different cell is read once."""
+        codes, occurring = pd.factorize(self.codes)
+        return np.array([function(self.texts[code]) for code in occurring.tolist()], dtype=kind)[codes]
 
     def changed(self, function: Callable[[str], str]) -> "Coded":
         """The column with what a function makes of its cells."""
-        changed = Coded.of([function(text) for text in self.texts])
-        return changed.taken(self.codes)
+        return Coded.of(self.each(function, object))
 
     def cell(self, row: int) -> str:
         """The text in a row."""
@@ -79,6 +81,11 @@ class Coded:
     def different(self) -> int:
         """How many different cells there are."""
         return len(np.unique(self.codes))
+
+
+def coded(table: pd.DataFrame) -> dict[str, Coded]:
+    """The columns of a table, whose cells are texts."""
+    return {str(name): Coded.of(cells) for name, cells in table.items()}
 
 
 class Evidence(NamedTuple):
@@ -98,18 +105,20 @@ class Secrets:
     Those with many numbers are there a second time, with the ranks of these.
     """
 
-    def __init__(self, table: pd.DataFrame, ids: Ints | None = None, places: Ints | None = None) -> None:
-        """Take a table of texts, and of each row the number of its id and its place among the rows of an id."""
-        self.names = [str(name) for name in table]
-        self.places = np.zeros(len(table), dtype=np.int64) if places is None else places
-        self.ids = np.arange(len(table)) if ids is None else ids
-        cells = Coded.of(table.to_numpy(dtype=object).ravel())
-        same = Coded.of([_canonical(text) for text in cells.texts])
+    def __init__(self, columns: Mapping[str, Coded], ids: Ints, places: Ints) -> None:
+        """Take columns, and of each row the number of its id and its place among the rows of an id."""
+        self.names, self.ids, self.places = list(columns), ids, places
+        texts = Coded.of([text for column in columns.values() for text in column.texts])
+        same = texts.changed(_canonical)
         self.code_of = {text: code for code, text in enumerate(same.texts)}
-        self.codes = same.codes[cells.codes].reshape(table.shape)
+        self.codes = np.zeros((len(ids), len(columns)), dtype=np.int64)
+        end = 0
+        for number, column in enumerate(columns.values()):
+            start, end = end, end + len(column.texts)
+            self.codes[:, number] = same.codes[start:end][column.codes]
         self.sorted = self._sorted()
-        self.chances = np.array([share_of(codes, self.places, codes, self.places) for codes in self.codes.T])
         self.numbers = np.array([number_of(text) for text in same.texts])
+        self._chances = dict[int, float]()
 
     @functools.cached_property
     def numeric(self) -> list[int]:
@@ -124,6 +133,13 @@ class Secrets:
         for place, column in enumerate(self.numeric):
             ranks[:, place] = pd.Series(self.numbers[self.codes[:, column]]).rank(pct=True)
         return ranks
+
+    def chance(self, column: int) -> float:
+        """How often an answer is that of any other row; about 0 for one by its ranks."""
+        if column not in self._chances and column < len(self.names):
+            own = self.codes[:, column]
+            self._chances[column] = share_of(own, self.places, own, self.places)
+        return self._chances.get(column, 0.0)
 
     def name(self, column: int) -> str:
         """The name of an answer, or of one by its ranks."""
@@ -164,11 +180,11 @@ def share_of(codes: Ints, places: Ints, own: Ints, at: Ints) -> float:
     """
     if not len(own):
         return 1.0
-    width = 2 + max(int(codes.max()), int(own.max()))
-    numbers, keys = pd.factorize(places * width + codes)
-    found = pd.Index(keys).get_indexer(at * width + own)
-    counts = np.append(np.bincount(numbers), 0)  # of those that are not there
-    return float((counts[found] / np.bincount(places)[at]).mean())
+    width = 1 + max(int(codes.max()), int(own.max()))
+    keys = np.concatenate([places * width + codes, at * width + own])
+    numbers = pd.factorize(keys)[0]
+    counts = np.bincount(numbers[: len(codes)], minlength=numbers.max() + 1)
+    return float((counts[numbers[len(codes) :]] / np.bincount(places)[at]).mean())
 
 
 def number_of(cell: str) -> float:
@@ -208,9 +224,15 @@ def told(
     if len(rows) and name not in answers.names and len(column.texts) < 2:
         return None
     # Neighbors have nothing else in common, and of very many rows some are enough.
-    order = np.random.default_rng(0).permutation(len(rows))[: 10 * MOST_ROWS]
+    order = mixed(len(rows))[: 10 * MOST_ROWS]
     found = next(_told(column.taken(order), rows[order], answers, name, has_order), None)
     return None if found is None else found._replace(example=int(order[found.example]))
+
+
+@functools.lru_cache(4)
+def mixed(number: int) -> Ints:
+    """A random order of so many rows."""
+    return np.random.default_rng(0).permutation(number)
 
 
 def _told(column: Coded, rows: Ints, answers: Secrets, name: str, has_order: bool) -> Iterator[Evidence]:
@@ -220,15 +242,16 @@ def _told(column: Coded, rows: Ints, answers: Secrets, name: str, has_order: boo
             continue
         is_nothing = values.each(lambda text: NOTHING.fullmatch(text) is not None, bool)
         said = np.flatnonzero(~is_nothing)[:MOST_ROWS]
-        own = values.each(lambda text: answers.code_of.get(_canonical(text), -1), np.int64)
+        some = values.taken(said)
+        own = some.each(lambda text: answers.code_of.get(_canonical(text), -1), np.int64)
         tests: list[tuple[Ints, Iterable[Evidence]]] = [
-            (said, _as_they_are(own[said], rows[said], answers, "" if form else name))
+            (said, _as_they_are(own, rows[said], answers, "" if form else name))
         ]
         if len(values.texts) > 1:
             once, first = _once(rows), said[_once(rows[said])]
             is_absent = is_nothing | _stand_out(values.codes)
             tests += [
-                (said, _by_groups(values.codes[said], rows[said], answers)),
+                (said, _by_groups(some.codes, rows[said], answers)),
                 (first, _by_order(values.taken(first), rows[first], answers) if has_order else ()),
                 (once, _by_absence(is_absent[once], rows[once], answers)),
             ]
@@ -239,7 +262,7 @@ def _told(column: Coded, rows: Ints, answers: Secrets, name: str, has_order: boo
 
 def told_by_number(counts: Ints, rows: Ints, answers: Secrets) -> Evidence | None:
     """What is told by how often a file names the ids of some rows."""
-    order = np.random.default_rng(0).permutation(len(rows))
+    order = mixed(len(rows))
     counts, rows = counts[order], rows[order]
     absent = (found._replace(form="") for found in _by_absence(counts == 0, rows, answers))
     return next(itertools.chain(absent, _by_groups(counts, rows, answers)), None)
@@ -280,25 +303,29 @@ def _word(place: int, cell: str) -> str:
     return words[place] if len(words) > max(place, 1) else ""
 
 
-def _likely(number: int, chances: Floats, alike: Compare) -> list[tuple[int, float]]:
-    """The answers that are right in far more pairs than by chance, and how often they are."""
-    columns, rate = np.flatnonzero(chances < 1), np.zeros(len(chances))
+def _likely(number: int, columns: int, answers: Secrets, alike: Compare) -> list[tuple[int, float]]:
+    """The answers, or those by their ranks, that are right in far more pairs than by chance, and how often."""
+    some, rates = np.arange(columns), np.zeros(columns)
     for most, least in ((SOME_PAIRS, CLEARLY - 0.25), (number, CLEARLY)):
-        some = np.linspace(0, number - 1, min(most, number)).astype(np.int64)
-        rate = alike(some, columns).mean(axis=0) if number else np.zeros(len(columns))
-        is_kept = rate - chances[columns] >= least * (1 - chances[columns])
-        columns, rate = columns[is_kept], rate[is_kept]
-    return list(zip(columns.tolist(), rate.tolist()))
+        pairs = np.linspace(0, number - 1, min(most, number)).astype(np.int64)
+        rates = alike(pairs, some).mean(axis=0) if number else np.zeros(len(some))
+        # Few answers come so far, and the chance of the others need not be known.
+        some, rates = some[rates >= least], rates[rates >= least]
+        chances = np.array([answers.chance(column) for column in some.tolist()])
+        is_kept = (chances < 1) & (rates - chances >= least * (1 - chances))
+        some, rates = some[is_kept], rates[is_kept]
+    return list(zip(some.tolist(), rates.tolist()))
 
 
 def _pairs(one: Ints, other: Ints, answers: Secrets, *, by_rank: bool = False) -> list[tuple[int, float]]:
     """The answers that are alike in far more of these pairs of rows than in any two, also by their ranks."""
-    chances, step = answers.chances, 1 / (len(one) + 1)
-    if by_rank:
-        chances = np.append(chances, np.zeros(len(answers.numeric)))
-    return _likely(
-        len(one), chances, lambda some, columns: answers.alike(one[some], other[some], columns, step)
-    )
+    columns = len(answers.names) + (len(answers.numeric) if by_rank else 0)
+
+    def alike(some: Ints, columns: Ints) -> Any:
+        """Compare the answers of some pairs."""
+        return answers.alike(one[some], other[some], columns, 1 / (len(one) + 1))
+
+    return _likely(len(one), columns, answers, alike)
 
 
 def _as_they_are(own: Ints, rows: Ints, answers: Secrets, name: str) -> Iterator[Evidence]:
@@ -311,7 +338,7 @@ def _as_they_are(own: Ints, rows: Ints, answers: Secrets, name: str) -> Iterator
         return np.equal(answers.sorted[np.ix_(rows[some], columns)], own[some, np.newaxis])
 
     named = [answers.names.index(name)] if name in answers.names else []
-    others = _likely(len(rows), answers.chances, alike) if len(np.unique(own)) > 1 else []
+    others = _likely(len(rows), len(answers.names), answers, alike) if len(np.unique(own)) > 1 else []
     for column in [*named, *(column for column, _ in others)]:
         right = answers.sorted[rows, column] == own
         rate = float(right.mean()) if len(right) else 0.0

@@ -49,6 +49,7 @@ CHUNK = 1 << 20  # characters of a text that are looked at together
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
 Beside = Mapping[str, Coded]
+Piece = tuple[int, bytes]  # the size and the digest of a file, or of a part of a large one
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Known:
     labels: Phrases
     texts: dict[int, int] = field(default_factory=dict)  # the row of each text of the test set, by its hash
     # what public tables say of rows, as hashes, because cells may be texts of essays
-    features: list[tuple[Mapping[str, list[int]], Ints]] = field(default_factory=list)
+    features: list[tuple[Mapping[str, Ints], Ints]] = field(default_factory=list)
     # how often the ids of a column are named, by file and column
     listed: dict[tuple[str, str, int], Ints] = field(default_factory=dict)
 
@@ -134,25 +135,27 @@ def _search(
 ) -> list[str]:
     """Search every file for participants, and list those that cannot be searched."""
     further, private = list(further), _digests(folder / PRIVATE)
-    pieces, unreadable = defaultdict[str, list[bytes]](list), list[str]()
+    pieces, unreadable = defaultdict[str, list[Piece]](list), list[str]()
     starts = dict[str, str]()
-    for _, name, content, text in _public_files(folder, further):
-        _check_copy(name, content, private)
-        starts.setdefault(name, (text or "")[:MOST_IN_FILE])
-        pieces[name].append(hashlib.sha256(content or b"").digest() + len(content or b"").to_bytes(8))
-        if text is None:
-            unreadable.append(name)
-    _check_files(starts, pieces, known)
-    # The files are read again instead of being held, because they may be larger than the memory.
+    # A file whose rows may be those of another one is read again, because both may be larger than the memory.
     for check in (_check_near_ids, _check_other_ids):
-        for path, name, _, text in _public_files(folder, further):
+        for path, name, content, text in _public_files(folder, further):
+            if check is _check_near_ids:
+                pieces[name].append(_piece(content))
+                _check_copy(name, pieces[name][-1], private)
+                starts.setdefault(name, (text or "")[:MOST_IN_FILE])
             try:
                 if text is not None:
                     check(Text(name, text, innocent.get(path.removeprefix(f"{PUBLIC}/"), ())), known)
+                else:
+                    unreadable.append(name)
             except (HostError, MemoryError):
                 raise
             except Exception:  # JSON of another shape than any library expects must not stop the others
                 unreadable.append(name)
+        if not (known.texts or known.features):
+            break
+    _check_files(starts, pieces, known)
     for (name, _, kind), times in known.listed.items():
         first = known.ids[kind].rows[known.ids[kind].starts]
         found = evidence.told_by_number(times, first, known.answers)
@@ -187,29 +190,30 @@ def _public_files(folder: Path, further: Iterable[Path]) -> Iterator[tuple[str, 
                     yield file, name, content, None if content is None else decoded(content)
 
 
-def _digests(private: Path) -> dict[int, str]:
+def _piece(content: bytes | None) -> Piece:
+    """The size of a content, and its digest, which does not depend on the ends of its lines."""
+    content = content or b""
+    return len(content), hashlib.sha256(content.replace(b"\r\n", b"\n").strip()).digest()
+
+
+def _digests(private: Path) -> dict[bytes, str]:
     """The names of private files by the digests of their contents."""
-    names: dict[int, str] = {}
+    names: dict[bytes, str] = {}
     for path in sorted(private.iterdir()):
         if path.is_file():
             with path.open("rb") as stream:
                 for _, content in unpacked(path.name, stream):
                     if content is not None:
-                        names[_digest(content)] = path.name
+                        names[_piece(content)[1]] = path.name
     return names
 
 
-def _check_copy(name: str, content: bytes | None, private: Mapping[int, str]) -> None:
+def _check_copy(name: str, piece: Piece, private: Mapping[bytes, str]) -> None:
     """Refuse a private file."""
     if Path(name).name.removesuffix(".gz") in (SOLUTION, PERFECT):
         raise HostError(f"{name} has the name of a private file: delete it or call it something else")
-    if content is not None and _digest(content) in private:
-        raise HostError(f"{name} is a copy of {PRIVATE}/{private[_digest(content)]}: delete it")
-
-
-def _digest(content: bytes) -> int:
-    """The hash of a content, which does not depend on the ends of its lines."""
-    return hash(content.replace(b"\r\n", b"\n").strip())
+    if piece[0] and piece[1] in private:
+        raise HostError(f"{name} is a copy of {PRIVATE}/{private[piece[1]]}: delete it")
 
 
 # ---- The solution --------------------------------------------------------------------------------------------
@@ -217,32 +221,31 @@ def _digest(content: bytes) -> int:
 
 def _known(solution: Location, items: Collection[str], public_columns: Collection[str]) -> Known:
     """Read the solution."""
-    table = read_texts(solution, HostError).fillna("")
-    row_id, *others = map(str, table)
-    of_items = [name for name in others if _names_items(table[name], set(items))]
-    ids = [Ids(name, table[name].tolist()) for name in (row_id, *of_items)]
-    secret = [name for name in others if name not in {*of_items, *TEXT_COLUMNS, *public_columns}]
+    columns = evidence.coded(read_texts(solution, HostError))
+    row_id, *others = columns
+    of_items = [name for name in others if _names_items(columns[name], set(items))]
+    ids = [Ids(name, columns[name]) for name in (row_id, *of_items)]
+    passed_over = {row_id, *of_items, *TEXT_COLUMNS, *public_columns}
+    secret = {name: cells for name, cells in columns.items() if name not in passed_over}
     # The rows of an item that podium numbers itself, as E1:0 and E1:1, have an order that all may know.
     whole = next((each for each in ids if _are_numbered(ids[0], each)), ids[0])
     places = np.array(pd.Series(whole.numbers).groupby(whole.numbers).cumcount(), dtype=np.int64)
+    labels = [cells.texts for cells in secret.values() if len(cells.texts) <= MOST_LABELS]
     known = Known(
         ids,
         [whole.texts[number] for number in whole.numbers],
-        table[USAGE].tolist() if USAGE in table else ["test"] * len(table),
-        Secrets(table[secret], whole.numbers, places),
-        Phrases(
-            text for name in secret if table[name].nunique() <= MOST_LABELS for text in table[name].unique()
-        ),
+        list(map(columns[USAGE].cell, range(len(places)))) if USAGE in columns else ["test"] * len(places),
+        Secrets(secret, whole.numbers, places),
+        Phrases(itertools.chain.from_iterable(labels)),
     )
-    for name in table.columns.intersection(list(TEXT_COLUMNS)):
-        _learn_texts(SOLUTION, name, Coded.of(table[name]), np.arange(len(table)), known)
+    for name in columns.keys() & TEXT_COLUMNS:
+        _learn_texts(SOLUTION, name, columns[name], np.arange(len(places)), known)
     return known
 
 
-def _names_items(cells: pd.Series, items: Collection[str]) -> bool:
+def _names_items(cells: Coded, items: Collection[str]) -> bool:
     """Whether a column has the ids of most items, and nothing else; labels may be numbers that ids are, too."""
-    different = set(cells.unique())
-    return len(items) / 2 < len(different) and different.issubset(items)
+    return len(items) / 2 < len(cells.texts) and {*cells.texts} <= {*items}
 
 
 def _are_numbered(rows: Ids, items: Ids) -> bool:
@@ -278,7 +281,7 @@ def _check_ids(known: Known) -> None:
             _demand_nothing(found, SOLUTION, f"part {number} of the ids in {ids.name}", cells, rows, known)
 
 
-def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[bytes]], known: Known) -> None:
+def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]], known: Known) -> None:
     """Compare the folders, names, sizes and beginnings of files that are named after ids."""
     for ids in known.ids:
         lines, named = list[str](), set[str]()
@@ -287,7 +290,7 @@ def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[bytes]
             if ids.phrases.first_in(stem) is None:
                 stem = stem.replace("-", " ")  # Ids that have hyphens are found beside others, too.
             if ids.phrases.first_in(stem) is not None:
-                size = sum(int.from_bytes(piece[-8:]) for piece in pieces[name])
+                size = sum(length for length, _ in pieces[name])
                 lines.append(f"{Path(name).parent.name} {stem} {size} {' '.join(starts[name].split())}")
                 named.add(name)
         where = "the folders, names, sizes and beginnings of files: "
@@ -295,7 +298,7 @@ def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[bytes]
         _check_copies(named, pieces)
 
 
-def _check_copies(named: Collection[str], pieces: Mapping[str, Sequence[bytes]]) -> None:
+def _check_copies(named: Collection[str], pieces: Mapping[str, Sequence[Piece]]) -> None:
     """Warn if files that are named after ids have the bytes of other files."""
     other = {tuple(those): name for name, those in pieces.items() if name not in named}
     twins = {name: other[tuple(pieces[name])] for name in named if tuple(pieces[name]) in other}
@@ -310,18 +313,18 @@ def _check_table(name: str, table: pd.DataFrame, known: Known) -> None:
     columns, readings, is_exact = _columns(table, known), [], False
     for kind, ids in enumerate(known.ids):
         for named, cells in columns.items():
-            numbers = ids.named_in(cells)
-            distinct = len(np.unique(numbers[numbers >= 0]))
+            numbers = ids.named_by(cells.texts)
+            distinct = len({*numbers} - {-1})
             if distinct >= LEAST_ROWS or (distinct and named == ids.name):
-                readings.append((distinct, kind, named, numbers))
+                readings.append((distinct, kind, named, np.array(numbers)[cells.codes]))
     readings = sorted(readings, key=lambda reading: -reading[0])[:ID_COLUMNS]
-    for _, kind, named, numbers in readings:
-        at = np.flatnonzero(numbers >= 0)
+    for _, kind, named, those in readings:
+        at = np.flatnonzero(those >= 0)
         beside = {other: cells.taken(at) for other, cells in columns.items() if other != named}
-        _compare(name, beside, kind, numbers[at], known, "the column {}", named)
+        _compare(name, beside, kind, those[at], known, "the column {}", named)
         if columns[named].cell(at[0]) in known.ids[kind].number_of:
             is_exact = True
-            _learn(name, beside, known.ids[kind].rows_of(numbers[at]), known)
+            _learn(name, beside, known.ids[kind].rows_of(those[at]), known)
     if not is_exact:
         _check_positions(name, columns, known)
 
@@ -366,10 +369,10 @@ def _compare(
     if named is not None:
         times = np.bincount(numbers, minlength=len(ids.texts))
         known.listed[name, named, kind] = known.listed.get((name, named, kind), 0) + times
-    # What the order of the ids tells, as in a series, is no news.
-    by_name = rows[np.argsort(ids.by_name[numbers], kind="stable")]
-    if (np.diff(rows) < 0).any() and evidence.told_by_order(by_name, known.answers) is None:
-        found = evidence.told_by_order(rows, known.answers)
+    if (np.diff(rows) < 0).any() and (found := evidence.told_by_order(rows, known.answers)):
+        # What the order of the ids tells, as in a series, is no news.
+        by_name = rows[np.argsort(ids.by_name[numbers], kind="stable")]
+        found = None if evidence.told_by_order(by_name, known.answers) else found
         _demand_nothing(found, name, "the order of its rows", Coded(numbers, ids.texts), rows, known)
 
 
@@ -378,14 +381,18 @@ def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: 
     for column, cells in columns.items():
         found = evidence.told(cells, rows, known.answers, column)
         _demand_nothing(found, name, where.format(column), cells, rows, known)
-    if columns:  # With one-hot columns, the values are the names of the columns whose cells are 1.
-        is_on = np.array(
-            [cells.each(lambda text: YES.fullmatch(text) is not None, bool) for cells in columns.values()]
-        )
-        kinds, codes = np.unique(is_on.T, axis=0, return_inverse=True)
-        on = Coded(codes.ravel(), [" ; ".join(itertools.compress(columns, kind)) for kind in kinds])
-        found = evidence.told(on, rows, known.answers)
-        _demand_nothing(found, name, "the names of the columns with 1", on, rows, known)
+    # With one-hot columns, the values are the names of the columns whose cells are 1.
+    some = evidence.mixed(len(rows))[:MOST_ROWS]
+    is_on = {
+        column: cells.taken(some).each(lambda text: YES.fullmatch(text) is not None, bool)
+        for column, cells in columns.items()
+    }
+    is_on = {column: those for column, those in is_on.items() if those.any() and not those.all()}
+    if is_on:
+        kinds, codes = np.unique(np.array([*is_on.values()]).T, axis=0, return_inverse=True)
+        on = Coded(codes.ravel(), [" ; ".join(itertools.compress(is_on, kind)) for kind in kinds])
+        found = evidence.told(on, rows[some], known.answers)
+        _demand_nothing(found, name, "the names of the columns with 1", on, rows[some], known)
 
 
 def _check_text(text: Text, known: Known, where: str = "") -> None:
@@ -463,11 +470,11 @@ def _learn(name: str, columns: Beside, rows: Ints, known: Known) -> None:
     passed_over = {*known.answers.names, *(ids.name for ids in known.ids)}
     features = {column: cells for column, cells in columns.items() if column not in passed_over}
     if features and len(rows) >= LEAST_ROWS:
-        known.features.append(
-            ({column: _keys(cells)[some].tolist() for column, cells in features.items()}, rows[some])
-        )
+        keys = {column: _keys(cells.taken(some)) for column, cells in features.items()}
+        known.features.append((keys, rows[some]))
     for column, cells in features.items():
-        is_text = cells.each(len).mean() >= SHORTEST_TEXT and cells.different > len(rows) / 2
+        those = cells.taken(some)
+        is_text = those.each(len).mean() >= SHORTEST_TEXT and those.different > len(some) / 2
         if column in TEXT_COLUMNS or is_text:
             _learn_texts(name, column, cells, rows, known)
 
@@ -493,7 +500,7 @@ def _keys(cells: Coded) -> Ints:
 
 def _check_other_ids(text: Text, known: Known) -> None:
     """Look for rows of the test set under other ids, by their texts and by their features."""
-    for table in text.tables() if known.texts or known.features else ():
+    for table in text.tables():
         columns = {str(column): Coded.of(cells) for column, cells in table.items()}
         of_ids = []
         for ids in known.ids:
@@ -521,9 +528,14 @@ def _check_twins(name: str, columns: Beside, known: Known) -> None:
     """Compare rows that have the features of a row of the test set, under another id, with its answers."""
     for features, rows in known.features:
         shared = [column for column in features if column in columns]
-        keys = list(zip(*(features[column] for column in shared)))
-        cells = list(zip(*(_keys(columns[column]).tolist() for column in shared)))
+        keys = list(zip(*(features[column].tolist() for column in shared)))
         row_of = dict(zip(keys, rows.tolist()))
+        some = np.arange(len(next(iter(columns.values())).codes))
+        for column in shared:  # Each column leaves fewer rows that may be equal.
+            some = some[np.isin(_keys(columns[column].taken(some)), features[column])]
+        if len(some) < min(LEAST_ROWS, LEAST_SHARE * len(row_of)):
+            continue
+        cells = list(zip(*(_keys(columns[column]).tolist() for column in shared)))
         twins = {row: row_of[key] for row, key in enumerate(cells) if key in row_of}
         number, where = len(set(twins.values())), f"with the same {listed(shared)}"
         by_chance = _equal_by_chance(keys, cells)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from podium.contest import way
-from podium.hosting.evidence import Secrets, natural, told_by_order
+from podium.hosting.evidence import Secrets, coded, natural, told_by_order
 from podium.scoring import evaluating
 from podium.tables import ids
 from podium.words.arrays import Ints
@@ -82,8 +82,8 @@ def told_by_ids(row_ids: pd.Series, answers: pd.DataFrame) -> str:
     # Some stretches of neighbors are enough.
     starts = np.linspace(0, max(len(rows) - STRETCH, 0), STRETCHES).astype(np.int64)
     some = np.unique(starts[:, np.newaxis] + np.arange(min(STRETCH, len(rows))))
-    secrets = Secrets(answers.iloc[rows[some]].fillna("").astype(str))
-    told = told_by_order(np.arange(len(some)), secrets)
+    columns = coded(answers.iloc[rows[some]].fillna("").astype(str))
+    told = told_by_order(np.arange(len(some)), Secrets(columns, some, np.zeros_like(some)))
     return told.answer if told else ""
 
 

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -85,34 +86,41 @@ class Phrases:
 class Ids:
     """The ids in a column of the solution."""
 
-    def __init__(self, name: str, column: Sequence[str]) -> None:
+    def __init__(self, name: str, column: Coded) -> None:
         """Number the ids, and note the rows of each."""
-        self.name = name
-        self.numbers, texts = pd.factorize(np.array(column, dtype=object))  # the id of each row
-        self.texts: list[str] = texts.tolist()
+        self.name, self.numbers, self.texts = (
+            name,
+            column.codes,
+            column.texts,
+        )  # the id of each row, by its number
         self.number_of = {text: number for number, text in enumerate(self.texts)}
         self.phrases = Phrases(self.texts, joined=True)
         self.rows = np.argsort(self.numbers, kind="stable")
         self.counts = np.bincount(self.numbers)
         self.starts = np.cumsum(self.counts) - self.counts
-        in_order = sorted(range(len(self.texts)), key=lambda number: natural(self.texts[number]))
-        self.by_name = np.argsort(in_order)  # the place of each id, sorted by name
-        parts = [re.fullmatch(r"(.*?)(\d+)", each) for each in self.texts]
-        # The ids by their numbers, if each has one and the same text before it.
-        self.of_digits = {int(part[2]): number for number, part in enumerate(parts) if part}
-        if len({part[1] if part else None for part in parts}) > 1 or len(self.of_digits) < len(parts):
-            self.of_digits = {}
 
-    def named_in(self, column: Coded) -> Ints:
-        """The id that each cell names, spelled as it is or else by its number; -1 if it names none."""
-        texts = column.texts
+    @cached_property
+    def by_name(self) -> Ints:
+        """The place of each id, sorted by name."""
+        return np.argsort(sorted(range(len(self.texts)), key=lambda number: natural(self.texts[number])))
+
+    @cached_property
+    def of_digits(self) -> dict[int, int]:
+        """The ids by their numbers, if each has one and the same text before it."""
+        parts = [re.fullmatch(r"(.*?)(\d+)", each) for each in self.texts]
+        numbers = {int(part[2]): number for number, part in enumerate(parts) if part}
+        is_one = len({part and part[1] for part in parts}) == 1 and len(numbers) == len(parts)
+        return numbers if is_one else {}
+
+    def named_by(self, texts: Sequence[str]) -> list[int]:
+        """The id that each text names, spelled as it is or else by its number; -1 if it names none."""
         numbers = [self.number_of.get(text, -1) for text in texts]
         if max(numbers, default=0) < 0 and not all(map(BROKEN.fullmatch, texts[:50])):
             if self.phrases.may_be_in(texts):
                 numbers = [self.number_of.get(self.phrases.first_in(text) or "", -1) for text in texts]
-            elif self.of_digits and all(text.isdecimal() and len(text) < 18 for text in texts):
+            elif all(text.isdecimal() and len(text) < 18 for text in texts):
                 numbers = [self.of_digits.get(int(text), -1) for text in texts]
-        return np.array(numbers, dtype=np.int64)[column.codes]
+        return numbers
 
     def rows_of(self, numbers: Ints) -> Ints:
         """The rows of some ids in the solution; an id that comes again has its next row."""

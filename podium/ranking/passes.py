@@ -15,7 +15,6 @@ import math
 import signal
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,7 +30,7 @@ from podium.judge import trials
 from podium.metric import hosted
 from podium.metric.shapes import ContractError
 from podium.ranking import asking, store
-from podium.ranking.asking import MOST_AT_ONCE, SIZE, Desk, answered, batches_of, describe
+from podium.ranking.asking import MOST_AT_ONCE, SIZE, Desk, batches_of, describe
 from podium.ranking.job import (
     Contents,
     Job,
@@ -232,17 +231,6 @@ def _not_finite(scores: dict[str, float]) -> str:
     return f"the metric gives no finite score: {found}"
 
 
-def hashed(submissions: Sequence[tuple[int, Submission]]) -> list[tuple[int, str]]:
-    """Hash some submissions, to see which of them are equal; "" stands for one that cannot be read."""
-    answers = []
-    for number, submission in submissions:
-        digests = ""
-        with suppress(Exception):  # whoever scores it tells why
-            digests = digests_in(contents_of(submission))
-        answers.append((number, digests))
-    return answers
-
-
 def held(truth: Truth, _: evaluating.Solution, submissions: Sequence[Submission]) -> list[str]:
     """Hold the metric to the whole contract with some submissions, and say how it breaks it, or ""."""
     answers = []
@@ -281,21 +269,18 @@ def _led_to(problem: BaseException | None) -> Iterator[BaseException]:
 
 
 def score(desk: Desk, submissions: Sequence[Submission], seed: int) -> list[Scored]:
-    """Score all submissions whose contents the store does not know yet; equal ones are scored once.
+    """Score all submissions whose contents the store does not know yet.
 
     What is found out about a submission is kept in the store at once, so that an interrupted command loses
     nothing. With one that is drawn from the seed, a stranger's metric is held to the whole contract.
     """
     kept = frozenset(store.names(desk.store))
     everything = dict(enumerate(submissions))
-    equal = _equal(everything, desk.workers)
-    results = _scored_once(desk, {n: each for n, each in everything.items() if n not in equal}, kept)
+    results = _scored_once(desk, everything, kept)
     if not desk.solution.metric.is_own:
         # With other parameters, only score() knows the score to the last bit.
         other = {n: everything[n] for n in _measured_otherwise(results, desk.job)}
         results |= _scored_once(desk, other, frozenset()) if other else {}
-    for number, first in equal.items():
-        results[number] = results[first]
     if before := sum(result.entry in kept for result in results.values()):
         print(f"already in the store: {before:,} of {len(submissions):,}", file=sys.stderr)
     _check_that_any_has_a_score(submissions, results)
@@ -303,19 +288,6 @@ def score(desk: Desk, submissions: Sequence[Submission], seed: int) -> list[Scor
     if not desk.solution.metric.is_own:
         _hold(desk, submissions, measured, seed)
     return measured
-
-
-def _equal(submissions: dict[int, Submission], workers: Workers) -> dict[int, int]:
-    """Find the submissions that are equal to an earlier one, which can only be those of the same size."""
-    sizes = Counter(each.size for each in submissions.values())
-    some = {number: each for number, each in submissions.items() if each.size and sizes[each.size] > 1}
-    digests = answered(workers, hashed, batches_of(some, SIZE, workers), "comparing", len(some))
-    first: dict[str, int] = {}
-    return {
-        number: first[digest]
-        for number, digest in digests.items()
-        if digest and first.setdefault(digest, number) != number
-    }
 
 
 def _scored_once(desk: Desk, submissions: dict[int, Submission], kept: frozenset[str]) -> dict[int, Scored]:

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from podium.child.workers import TASKS_PER_WORKER, Workers, spread
 from podium.ranking import store
-from podium.ranking.job import Job, Truth, entry_name
+from podium.ranking.job import Job, entry_name
 from podium.ranking.submissions import Submission
 from podium.scoring.evaluating import Solution
 from podium.words.errors import ToolError, UsageError
@@ -33,19 +33,14 @@ Work = Callable[[list[tuple[int, T]]], list[tuple[int, R]]]  # on numbered thing
 class Desk(NamedTuple):
     """Where questions are asked, and what every step of a ranking needs beside its tables."""
 
-    truth: Truth  # the solution, which is prepared here and once in each worker
+    job: Job  # what is scored, and how
     store: Path  # the folder that keeps what is found out about submissions
     workers: Workers
 
     @property
-    def job(self) -> Job:
-        """What is scored, and how."""
-        return self.truth.job
-
-    @property
     def solution(self) -> Solution:
         """The solution as it is prepared here."""
-        return self.truth.solution
+        return self.job.solution
 
     def ask(self, question: Question[bytes, R], entries: Sequence[str], title: str) -> list[R]:
         """Ask about entries of the store, which are given by their names.
@@ -62,7 +57,7 @@ class Desk(NamedTuple):
             [(number, entry) for number, name in group if (entry := self.load(name)) is not None]
             for group in groups
         )
-        work = functools.partial(_answers, self.truth, question)
+        work = functools.partial(_answers, self.job, question)
         answers = answered(self.workers, work, read, title, len(entries))
         if lacking := len(entries) - len(answers):
             raise UsageError(
@@ -76,14 +71,14 @@ class Desk(NamedTuple):
     ) -> list[R]:
         """Ask about submissions whose files are read again, for what the store does not know of them."""
         batches = batches_of(dict(enumerate(submissions)), SIZE, self.workers)
-        work = functools.partial(_answers, self.truth, question)
+        work = functools.partial(_answers, self.job, question)
         return [*answered(self.workers, work, batches, title, len(submissions)).values()]
 
     def one_by_one(
         self, question: Question[T, R], things: Mapping[int, T], title: str = ""
     ) -> Iterator[tuple[int, R]]:
         """Ask about each of some numbered things alone, and yield the answers as soon as they are there."""
-        work = functools.partial(_answers, self.truth, question)
+        work = functools.partial(_answers, self.job, question)
         answers = _finished(self.workers, work, [[each] for each in things.items()])
         return track(answers, title, len(things)) if title and things else answers
 
@@ -96,9 +91,9 @@ class Desk(NamedTuple):
         return entry if name == entry_name(str(header.get("context")), str(header.get("sha256"))) else None
 
 
-def _answers(truth: Truth, question: Question[T, R], numbered: Sequence[tuple[int, T]]) -> list[tuple[int, R]]:
+def _answers(job: Job, question: Question[T, R], numbered: Sequence[tuple[int, T]]) -> list[tuple[int, R]]:
     """Answer a question about some numbered things, in a worker."""
-    answers = question(truth.solution, [thing for _, thing in numbered])
+    answers = question(job.solution, [thing for _, thing in numbered])
     return [(number, answer) for (number, _), answer in zip(numbered, answers, strict=True)]
 
 

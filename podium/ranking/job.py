@@ -8,9 +8,9 @@ import platform
 import threading
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -40,19 +40,41 @@ PREPARING = threading.RLock()  # a Dask worker has several threads
 TIMES_THE_SOLUTION = 10  # an expanded submission larger than this many solutions is rejected
 
 
-class Job(NamedTuple):
-    """What is scored, and how."""
+@dataclass(frozen=True)
+class Job:
+    """What is scored, and how; where it was prepared, with the solution."""
 
     metric: str  # the name of the metric, or the path of its file
-    solution: str  # the path or URL of the solution
+    solution_path: str  # or the URL
     parameters: tuple[tuple[str, Any], ...]  # of the metric's ``score``, sorted by name
     metric_digests: tuple[tuple[str, str], ...]  # the SHA-256 of each file that the metric executes, by names
     solution_digest: str
     context: str  # a hash of everything beside the submission on which its statistics depend
     measured: str  # a hash of the parameters that change measures but not statistics
-    limits: Limits = Limits()  # what reading and scoring one submission may take
-    part: str = ""  # the only part of the solution that counts; else all of it
-    left_out: tuple[str, ...] = ()  # the items that count for nobody
+    limits: Limits  # what reading and scoring one submission may take
+    part: str  # the only part of the solution that counts; "" for all of it
+    left_out: tuple[str, ...]  # the items that count for nobody
+    prepared: evaluating.Solution | None = field(default=None, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Nothing is prepared, and no metric executed, where a task only passes by."""
+        return vars(self) | {"prepared": None}
+
+    @property
+    def solution(self) -> evaluating.Solution:
+        """The solution, which the command has prepared, and any other process prepares once."""
+        return solution_of(self) if self.prepared is None else self.prepared
+
+    def solution_anew(self) -> evaluating.Solution:
+        """The solution with a stranger's metric as if it was never called; with one of ours, as it is.
+
+        So what becomes of some submissions does not depend on those that this process has scored before.
+        """
+        first = self.solution
+        if first.metric.is_own:
+            return first
+        new = _prepared(self, hosted.anew(first.metric, "anew"), first.table)
+        return replace(new, narrowed_from=first.narrowed_from)
 
 
 PREPARED: dict[Job, evaluating.Solution] = {}  # of this process, the latest ones
@@ -151,42 +173,15 @@ def solution_of(job: Job, source: Location | None = None) -> evaluating.Solution
 
 def _source_of(job: Job) -> Location:
     """Read the solution, after making sure that both files are those of the job."""
-    source = read_once(job.solution)
-    is_same = {
-        "metric": executed.digests(hosted.files_of(job.metric)) == dict(job.metric_digests),
-        "solution": content_digest(source) == job.solution_digest,
+    source = read_once(job.solution_path)
+    there = {
+        "metric": (job.metric, executed.digests(hosted.files_of(job.metric)) == dict(job.metric_digests)),
+        "solution": (job.solution_path, content_digest(source) == job.solution_digest),
     }
-    for what in [what for what, same in is_same.items() if not same]:
-        path = getattr(job, what)
-        raise UsageError(f"{what}: {path} has different content on {platform.node()} or has just changed")
+    for what, (path, is_same) in there.items():
+        if not is_same:
+            raise UsageError(f"{what}: {path} has different content on {platform.node()} or has just changed")
     return source
-
-
-@dataclass(frozen=True, eq=False)
-class Truth:
-    """The solution as the command has prepared it; any other process prepares it from the job."""
-
-    job: Job
-    prepared: evaluating.Solution | None = None
-
-    def __reduce__(self) -> tuple[type["Truth"], tuple[Job]]:
-        return Truth, (self.job,)  # nothing is prepared, and no metric executed, where a task only passes by
-
-    @property
-    def solution(self) -> evaluating.Solution:
-        """The prepared solution."""
-        return solution_of(self.job) if self.prepared is None else self.prepared
-
-    def anew(self) -> evaluating.Solution:
-        """The solution with a stranger's metric as if it was never called; with one of ours, as it is.
-
-        So what becomes of some submissions does not depend on those that this process has scored before.
-        """
-        first = self.solution
-        if first.metric.is_own:
-            return first
-        new = _prepared(self.job, hosted.anew(first.metric, "anew"), first.table)
-        return replace(new, narrowed_from=first.narrowed_from)
 
 
 def _prepared(job: Job, metric: hosted.Metric, source: way.Source) -> evaluating.Solution:

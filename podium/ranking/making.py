@@ -22,7 +22,7 @@ from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs, board_of
 from podium.ranking.doubted import with_doubts
 from podium.ranking.final import FinalBoard
-from podium.ranking.job import Truth, content_digest, make_job, probe, solution_of
+from podium.ranking.job import content_digest, make_job, probe, solution_of
 from podium.ranking.output import PAGE, STORE
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed
@@ -284,18 +284,19 @@ def desk_of(options: Options, store: Path, inputs: Inputs) -> Iterator[Desk]:
     files, left_out = inputs.submissions, inputs.left_out
     job = make_job(options, left_out["item"])
     if job.left_out:
-        whole = solution_of(job._replace(left_out=(), part=""), options.solution)
+        whole = solution_of(replace(job, left_out=(), part=""), options.solution)
         for told in leaving_out.check(whole, left_out, options.left_out):
             warnings.warn(told, stacklevel=2)
-    solution = solution_of(job, options.solution)  # If it is wrong, that is an error before any work begins.
+    # If the solution is wrong, that is an error before any work begins.
+    job = replace(job, prepared=solution_of(job, options.solution))
     if options.dask is None:
         # A stranger's metric may crash on a submission, which must not take the command along.
-        apart = not solution.metric.is_own
+        apart = not job.solution.metric.is_own
         started = start_workers(options.jobs, len(files), apart=apart, idle=job.limits.idle)
     else:
         started = dask_workers(options.dask, job.limits.idle, probe, job, files[0])
     with started as workers:
-        yield Desk(Truth(job, solution), store, workers)
+        yield Desk(job, store, workers)
 
 
 def files_of(final: FinalBoard) -> dict[str, bytes]:

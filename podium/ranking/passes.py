@@ -34,7 +34,6 @@ from podium.ranking.asking import MOST_AT_ONCE, SIZE, Desk, batches_of, describe
 from podium.ranking.job import (
     Contents,
     Job,
-    Truth,
     contents_of,
     digests_in,
     digests_of,
@@ -111,7 +110,7 @@ class _Unjudged(NamedTuple):
 
 
 def visit(
-    truth: Truth, known: bytes, submissions: Sequence[tuple[int, Submission]]
+    job: Job, known: bytes, submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, str, bytes | Fault | None]]:
     """Score some submissions, and return for each its hashes and its entry, or None if the store has it.
 
@@ -119,7 +118,7 @@ def visit(
     reverse order, so none of them has the same calls before it.
     """
     names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
-    job, solution = truth.job, truth.anew()
+    solution = job.solution_anew()
     scored = [(number, *_visited(job, solution, names, submission)) for number, submission in submissions]
     has_statistics = bool(solution.prepared) or solution.metric.is_own
     again = None if has_statistics else hosted.anew(solution.metric)
@@ -231,12 +230,12 @@ def _not_finite(scores: dict[str, float]) -> str:
     return f"the metric gives no finite score: {found}"
 
 
-def held(truth: Truth, _: evaluating.Solution, submissions: Sequence[Submission]) -> list[str]:
+def held(job: Job, _: evaluating.Solution, submissions: Sequence[Submission]) -> list[str]:
     """Hold the metric to the whole contract with some submissions, and say how it breaks it, or ""."""
     answers = []
     for submission in submissions:
         try:
-            solution = truth.anew()
+            solution = job.solution_anew()
             evaluation = way.unjudged(solution, frame_of(solution, submission))
             text = trials.first_failure(trials.verdict(evaluation, trials.Use.SCORE))
         except HostError as problem:
@@ -346,7 +345,7 @@ def _round(
     """Score submissions that are not kept in the store, and return what became of them, or the faults."""
     results: dict[int, Scored] = {}
     faults: dict[int, Fault] = {}
-    work = functools.partial(visit, desk.truth, b"".join(name.encode() for name in sorted(kept)))
+    work = functools.partial(visit, desk.job, b"".join(name.encode() for name in sorted(kept)))
     is_own = desk.solution.metric.is_own
     most = at_once if is_own else min(at_once, _most_of_strangers(len(submissions)))
     batches = batches_of(submissions, SIZE, desk.workers, most, is_fixed=not is_own)
@@ -459,7 +458,7 @@ def _hold(desk: Desk, submissions: Sequence[Submission], results: Sequence[Score
     header = {} if entry is None else store.header_of(entry)
     if entry is None or header.get("held") == desk.job.measured:
         return
-    (text,) = desk.read_again(functools.partial(held, desk.truth), [submissions[number]], "judging")
+    (text,) = desk.read_again(functools.partial(held, desk.job), [submissions[number]], "judging")
     if text:
         each = submissions[number]
         raise HostError(f"{each.team}/{each.name}: {text}")

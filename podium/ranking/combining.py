@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium.ranking import comparing, exports, output, page, redrawing, run_json, uncertainty
+from podium.ranking import comparing, exports, making, redrawing, run_json, uncertainty
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, versions
 from podium.ranking.jury import Prizes, with_prizes
 from podium.ranking.leaving_out import BOARD_FILE, board_in
-from podium.ranking.output import PAGE
 from podium.ranking.redrawing import Redrawn
 from podium.ranking.rewards import BY_INPUT, BY_NAME
 from podium.ranking.rules import CIRCUMSTANCES, RUN, Choices, Options, Rules
@@ -59,16 +58,9 @@ class Input(NamedTuple):
 
 def combined(paths: Sequence[str], out: Path, choices: Choices, title: str, organizer: str) -> FinalBoard:
     """Combine boards and tables, and write the board, its tables and its page."""
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out} is not a folder")
     check_apart(out, paths)
-    options = _options(choices, out, title, organizer)
     with alone_in(out):
-        final = _made(paths, out, choices, options)
-        files = output.tables(final) | {PAGE: page.of_board(final).encode()}
-        final.facts["outputs"] = output.digests(files)
-        output.write(files, final.folder, final.facts)
-    return final
+        return making.written(_made(paths, choices, _options(choices, out, title, organizer)))
 
 
 def _options(choices: Choices, out: Path, title: str, organizer: str) -> Options:
@@ -78,8 +70,9 @@ def _options(choices: Choices, out: Path, title: str, organizer: str) -> Options
     )
 
 
-def _made(paths: Sequence[str], out: Path, choices: Choices, options: Options) -> FinalBoard:
+def _made(paths: Sequence[str], choices: Choices, options: Options) -> FinalBoard:
     """Read the inputs, and make the combined board."""
+    out = Path(options.out)
     columns = [_read(path, name) for path, name in zip(paths, _names(paths, out))]
     higher = _direction(columns, choices)
     weights = _weights(choices.weights, len(columns))
@@ -91,7 +84,7 @@ def _made(paths: Sequence[str], out: Path, choices: Choices, options: Options) -
     parts = _added(given, directions, choices)
     scores = _mean(parts, weights)
     higher_is_better = choices.by == BY_WINS or (choices.by == BY_SCORE and higher)
-    order, decided = _ordered(scores, parts, teams, higher_is_better, _signs(directions, choices))
+    order, decided = _ordered(scores, parts, teams, -1 if higher_is_better else 1)
     prizes = Prizes(choices.prizes, tuple(range(len(teams))))
     in_order = [teams[row] for row in order]
     board = _board(in_order, scores[order], parts[order], given[order], columns, decided, prizes)
@@ -195,8 +188,7 @@ def _teams(columns: Sequence[Input], missing: str) -> list[str]:
 
 def _in_order(column: Input, teams: Sequence[str]) -> Floats:
     """The values of an input in the order of the teams; NaN for one that it lacks."""
-    of_team = dict(zip(column.teams, column.values.tolist()))
-    return np.array([of_team.get(team, np.nan) for team in teams])
+    return pd.Series(column.values, column.teams).reindex(teams).to_numpy()
 
 
 # ---- Functions of columns ---------------------------------------------------------------------------------
@@ -249,19 +241,9 @@ def _mean(parts: Floats, weights: Floats) -> Floats:
     return means
 
 
-def _signs(directions: Sequence[bool], choices: Choices) -> list[int]:
-    """For each input, -1 if a larger part is better and 1 otherwise."""
-    if choices.by == BY_SCORE:
-        return [-1 if higher else 1 for higher in directions]
-    return [1 if choices.by == BY_RANK else -1] * len(directions)
-
-
-def _ordered(
-    scores: Floats, parts: Floats, teams: Sequence[str], higher_is_better: bool, signs: Sequence[int]
-) -> tuple[Ints, list[str]]:
+def _ordered(scores: Floats, parts: Floats, teams: Sequence[str], sign: int) -> tuple[Ints, list[str]]:
     """Sort the teams, ties by the first, then the next input, and then by name; tell what decided a tie."""
-    sign = -1 if higher_is_better else 1
-    known = np.where(np.isnan(parts), np.inf, parts * np.array(signs))
+    known = np.where(np.isnan(parts), np.inf, sign * parts)
     keys = [np.array(teams), *known.T[::-1], sign * scores]
     order = np.lexsort(keys)
     decided = []
@@ -323,23 +305,24 @@ def _draws(
             "--same-items: expected boards of the same items, seed and number of draws, found different ones"
         )
     number = min(len(each.scores.population) for each in known)
-    influences = []
-    drawn = [np.empty((number, len(teams), len(columns))) for _ in Scores._fields]
+    drawn, influences = [], []
     for at, column in enumerate(columns):
-        values = _in_order(column, teams)
         if column.drawn is None:
-            for each in drawn:
-                each[..., at] = values
+            drawn.append([np.tile(_in_order(column, teams), (number, 1))] * len(Scores._fields))
             continue
         random = np.random.default_rng([choices.seed, STREAM, 0 if choices.same_items else at])
         rows = random.permutation(len(column.drawn.scores.population))[:number]
-        place = [column.drawn.teams.index(team) if team in column.drawn.teams else -1 for team in teams]
-        for each, of_board in zip(drawn, column.drawn.scores):
-            each[..., at] = np.where(np.array(place) < 0, np.nan, of_board[rows][:, place])
-        influences.append(np.where(np.array(place) < 0, 0.0, column.drawn.influence[:, place]) * weights[at])
-    scores = Scores(*(_mean(_added(each, directions, choices), weights) for each in drawn))
+        drawn.append([_of_teams(column.drawn, each[rows], teams) for each in column.drawn.scores])
+        influences.append(np.nan_to_num(_of_teams(column.drawn, column.drawn.influence, teams)) * weights[at])
+    given = [np.stack(of_columns, axis=-1) for of_columns in zip(*drawn)]
+    scores = Scores(*(_mean(_added(each, directions, choices), weights) for each in given))
     influence = np.sum(influences, axis=0) if choices.same_items else np.concatenate(influences)
     return Draws(scores, influence, any(each.is_of_groups for each in known), len(influence)), ""
+
+
+def _of_teams(drawn: Redrawn, numbers: Floats, teams: Sequence[str]) -> Floats:
+    """Put numbers of the teams of a board, (…, teams), into the order of all teams, with NaN for the others."""
+    return pd.DataFrame(numbers, columns=drawn.teams).reindex(columns=teams).to_numpy()
 
 
 def _chance(
@@ -459,14 +442,10 @@ def compared(home: Path) -> tuple[list[str], list[str]]:
         for (name, then), path in zip(facts["inputs"].items(), paths)
         if _digest(path) != then["sha256"]
     ]
-    final = _made(paths, home, choices, options)
-    final.facts.update({name: facts.get(name) for name in CIRCUMSTANCES if name in facts})
-    files = output.tables(final) | {PAGE: page.of_board(final).encode()}
-    final.facts["outputs"] = output.digests(files)
-    for file in sorted(files.keys() | facts["outputs"].keys()):
-        differences += comparing.changed_file(file, files.get(file), facts["outputs"].get(file), home)
-    if not differences and run_json.text_of(final.facts) != run_json.text_of(facts):
-        differences.append(f"{RUN} comes out differently")
+    final = _made(paths, choices, options)
+    final.facts.update({name: facts[name] for name in CIRCUMSTANCES if name in facts})
+    files = making.files_of(final)
+    differences += comparing.changed_files(facts, files, final.facts, home, not differences)
     return differences, notices
 
 

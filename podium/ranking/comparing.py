@@ -72,7 +72,7 @@ def compared(
     try:
         outputs, again = _ranked_again(facts, options, files, home, jobs)
         changed = _changed_submissions(files, again["submissions"], facts["submissions"])
-        differences += [*changed, *_changed_files(facts, outputs, again, home, not changed)]
+        differences += [*changed, *changed_files(facts, outputs, again, home, not changed)]
     except HostError as problem:  # with these inputs there is no board at all
         differences.append(str(problem))
     return differences, [*_notices(facts, home), *others]
@@ -152,16 +152,15 @@ def _ranked_again(
     for name, now in again["inputs"].items():
         if now is not None and facts["inputs"].get(name) is not None:
             now["path"] = facts["inputs"][name]["path"]
-    outputs = making.files_of(replace(final, facts=again))
-    again["outputs"] = output.digests(outputs)
-    return outputs, again
+    return making.files_of(replace(final, facts=again)), again
 
 
-def _changed_files(
+def changed_files(
     facts: dict[str, Any], outputs: dict[str, bytes], again: dict[str, Any], home: Path, is_same: bool
 ) -> list[str]:
     """List tables, pages and, if all else is the same, the line of the record that comes out differently."""
     differences: list[str] = []
+    again["outputs"] = output.digests(outputs)
     for file in sorted(outputs.keys() | facts["outputs"].keys()):
         differences += changed_file(file, outputs.get(file), facts["outputs"].get(file), home)
     record_again = run_json.text_of(again).encode()

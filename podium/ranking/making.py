@@ -49,8 +49,6 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
     """Make a board, with more parameters of its metric."""
     asked.check()
     out = Path(asked.out)
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out} is not a folder")
     if asked.before is not None:
         asked = replace(asked, before=leaving_out.board_in(asked.before))
     is_own = asked.metric in hosted.names()  # a folder may have such a name
@@ -258,7 +256,11 @@ def _ranked(options: Options, inputs: Inputs, folder: Path, desk: Desk, command:
     """Score, rank, make the pages, and write everything."""
     demand(trials.says_direction(desk.solution.metric, desk.solution.arguments, trials.Use.KEEP))
     final, scored = scored_board(options, inputs, desk, folder)
-    final = replace(final, facts=run_json.facts_of(final, desk, inputs, scored, command))
+    return written(replace(final, facts=run_json.facts_of(final, desk, inputs, scored, command)))
+
+
+def written(final: FinalBoard) -> FinalBoard:
+    """Write the tables, the pages and the record of a board."""
     files = files_of(final)
     final.facts["outputs"] = output.digests(files)
     output.write(files | output.private(final), final.folder, final.facts)

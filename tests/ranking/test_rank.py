@@ -402,7 +402,7 @@ def written(path: Path, text: str) -> None:
             4,
             "team Bo: expected one file or one folder, found Bo.csv and Bo.csv.gz",
         ),
-        ("final", "a file", 2, "final is not a folder\n"),
+        ("final", "a file", 2, "final: File exists\n"),
         (
             "solution.csv",
             "row_id,essay_id\n1,2\n",

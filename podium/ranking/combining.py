@@ -188,7 +188,8 @@ def _teams(columns: Sequence[Input], missing: str) -> list[str]:
 
 def _in_order(column: Input, teams: Sequence[str]) -> Floats:
     """The values of an input in the order of the teams; NaN for one that it lacks."""
-    return pd.Series(column.values, column.teams).reindex(teams).to_numpy()
+    values: Floats = pd.Series(column.values, column.teams).reindex(list(teams)).to_numpy()
+    return values
 
 
 # ---- Functions of columns ---------------------------------------------------------------------------------
@@ -322,7 +323,7 @@ def _draws(
 
 def _of_teams(drawn: Redrawn, numbers: Floats, teams: Sequence[str]) -> Floats:
     """Put numbers of the teams of a board, (…, teams), into the order of all teams, with NaN for the others."""
-    return pd.DataFrame(numbers, columns=drawn.teams).reindex(columns=teams).to_numpy()
+    return pd.DataFrame(numbers, columns=drawn.teams).reindex(columns=list(teams)).to_numpy()
 
 
 def _chance(

@@ -14,7 +14,7 @@ from typing import Any
 from podium.metric import executed, hosted
 from podium.ranking import leaving_out, making, output, run_json
 from podium.ranking.job import versions
-from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, PATHS, RUN, Options
+from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, RUN, Options
 from podium.ranking.submissions import Submission, find
 from podium.tables.files import Location, is_url, read_bytes
 from podium.tables.formats import parse_rows
@@ -45,17 +45,14 @@ def compared(
     """Compare the files of a board with what its inputs lead to; list the differences, and what to know."""
     if "before" in given:
         given = {**given, "before": leaving_out.board_in(given["before"])}
-    run = run_json.recorded(folder, given, "--NAME ADDRESS")
+    run = run_json.recorded(folder, given, "--NAME PATH")
     facts, options = run.facts, run.options
     if deadline is not None:
         options = replace(options, deadline=deadline)
-    _check_places(options, [name for name in PATHS if name not in given])
     if changed := run_json.changed_metric(facts, options):
         return [f"{changed[0]}; so it was not executed, and nothing compared"], []
     announce(hosted.find(options.metric))
     hosted.check_parameters(hosted.load(options.metric), options.metric_parameters)
-    options = making.opened(options)
-    run = run._replace(options=options)
     both = (options, run_json.options_of(facts, home))
     inputs = [path for each in both for path in each.paths.values() if path is not None]
     parts, others = told_beside(facts, home, inputs)
@@ -84,17 +81,6 @@ def announce(metric: Path) -> None:
         digests = executed.digests(hosted.files_of(metric))
         files = ", ".join(f"{metric.with_name(name)} (SHA-256 {digest})" for name, digest in digests.items())
         print(printable(f"executing the metric: {files}"), file=sys.stderr)
-
-
-def _check_places(options: Options, names: Sequence[str]) -> None:
-    """Say which option names an input that is not where run.json says."""
-    for name in names:
-        path = options.paths[name] or ""
-        is_file = path and not is_url(path) and not (name == "metric" and path in hosted.names())
-        if is_file and not os.path.exists(path):
-            raise UsageError(
-                f"{RUN} names {printable(path)[:200]}, which is not there; say where it is now: --{name} PATH"
-            )
 
 
 def _check_addresses_of(there: Sequence[Submission]) -> None:
@@ -141,7 +127,6 @@ def _ranked_again(
     """Rank again, with a store in a temporary folder, and make the tables, the pages and the record."""
     with tempfile.TemporaryDirectory() as folder:
         inputs = making.inputs_of(options, files)
-        inputs = inputs._replace(manifest=making.manifest_digest(options))
         there = [*(each.team for each in files), *inputs.failed["team"], ALL_TEAMS]
         # A team whose files are missing can have no page.
         options = replace(options, jobs=jobs, team=[team for team in options.teams_with_page if team in there])

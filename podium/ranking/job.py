@@ -7,7 +7,7 @@ import os
 import platform
 import threading
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from podium.contest import reading, way
 from podium.metric import executed, hosted
 from podium.ranking import leaving_out, store
 from podium.ranking.rules import Options
-from podium.ranking.submissions import MOST_FILES, Submission, absolute
+from podium.ranking.submissions import MOST_FILES, Submission, absolute, is_manifest
 from podium.scoring import evaluating
 from podium.tables.files import (
     BYTES_AT_ANY_RATIO,
@@ -110,6 +110,20 @@ def digest_of(content: Content) -> str:
     if isinstance(content, bytes):
         return sha256(content)
     return _digest_of_all({name: sha256(each) for name, each in content.items()})
+
+
+# What is read of the host's tables.
+TABLES = ("runtimes", "select", "failed", "teams", "site_board", "left_out", "before")
+
+
+def opened(options: Options, unread: Collection[str] = ()) -> Options:
+    """The same options with the files that they name, each of which is read once for all who use it."""
+    read: dict[str, Any] = {
+        name: ReadFile.of(path) for name in TABLES if (path := getattr(options, name)) is not None
+    }
+    if "submissions" not in unread and is_manifest(options.submissions):
+        read["submissions"] = ReadFile.of(options.submissions)
+    return replace(options, solution=read_once(absolute(options.solution)), **read)
 
 
 def make_job(options: Options, without: Iterable[str] = ()) -> Job:

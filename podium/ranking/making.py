@@ -2,12 +2,12 @@
 
 import os
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -22,12 +22,12 @@ from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs, board_of
 from podium.ranking.doubted import with_doubts
 from podium.ranking.final import FinalBoard
-from podium.ranking.job import content_digest, make_job, probe, solution_of
+from podium.ranking.job import make_job, opened, probe, solution_of
 from podium.ranking.output import PAGE, STORE
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
-from podium.ranking.submissions import Submission, absolute, find, is_manifest, read_failed
+from podium.ranking.submissions import Submission, find, read_failed
 from podium.tables import names
-from podium.tables.files import Location, ReadFile, alone_in, check_apart, is_url, read_once
+from podium.tables.files import Location, ReadFile, alone_in, check_apart, is_url
 from podium.tables.schema import TEXT, Table
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
@@ -35,14 +35,7 @@ from podium.words.wording import listed
 SELECTION = Table(team=TEXT, submission=TEXT)
 
 
-class Sources(NamedTuple):
-    """Where a board comes from: what was asked for, the files, and where the store is."""
-
-    options: Options
-    files: list[Submission]
-    store: Path
-    parameters: dict[str, Any]  # that were given now
-    manifest: str | None = None  # the SHA-256 of the manifest
+Found = tuple[Options, Inputs, Path]  # what is ranked, with what was read for it, and where the store is
 
 
 def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> FinalBoard:
@@ -53,13 +46,13 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
         asked = replace(asked, before=leaving_out.board_in(asked.before))
     is_own = asked.metric in hosted.names()  # a folder may have such a name
     check_apart(out, [path for name, path in asked.paths.items() if not (is_own and name == "metric")])
-    sources = _anew(asked, more) if asked.again is None else _again(asked, Path(asked.again), more)
-    options = sources.options
-    inputs = inputs_of(options, sources.files)._replace(manifest=sources.manifest)
+    if asked.again is None:
+        asked, (options, inputs, store) = _anew(asked, more)
+    else:
+        asked, (options, inputs, store) = _again(asked, Path(asked.again), more)
     _check_teams(options.teams_with_page, inputs)
-    command = command_of(asked, sources.parameters)
-    with desk_of(options, sources.store, inputs) as desk, alone_in(out):
-        return _ranked(options, inputs, out, desk, command)
+    with desk_of(options, store, inputs) as desk, alone_in(out):
+        return _ranked(options, inputs, out, desk, command_of(asked))
 
 
 def as_recorded(asked: Options) -> Options:
@@ -89,49 +82,30 @@ def with_parameters_of_metric(asked: Options, more: dict[str, Any]) -> tuple[Opt
     return asked, taken | more
 
 
-def _parameters_for(metric: Metric, asked: Options, more: Mapping[str, Any]) -> dict[str, Any]:
+def _with_parameters(metric: Metric, asked: Options, more: Mapping[str, Any]) -> Options:
     """Read the parameters that were given, which the metric must have."""
     given = asked.parameters or {}
     if not isinstance(given, Mapping):
         given = hosted.parse_parameters(metric, given)
     given = {**given, **more}
     hosted.check_parameters(metric, given)
-    return given
+    return replace(asked, parameters=given)
 
 
-def _anew(asked: Options, more: Mapping[str, Any]) -> Sources:
-    """Find what is to be scored."""
+def _anew(asked: Options, more: Mapping[str, Any]) -> tuple[Options, Found]:
+    """Find what is to be scored, with what was asked for."""
     if not (asked.solution and asked.submissions):
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
     loaded = hosted.load(asked.metric)
-    given = _parameters_for(loaded, asked, more)
+    asked = _with_parameters(loaded, asked, more)
     options = replace(
         asked,
         failed=asked.failed or _failed_beside(asked.runtimes),
-        parameters=recorded.arguments(loaded, given, asked.solution),
+        parameters=recorded.arguments(loaded, asked.metric_parameters, asked.solution),
     )
     options = opened(options)
     files = find(options.submissions, options.side, loaded.companion.documents)
-    return Sources(options, files, Path(asked.out) / STORE, given, manifest_digest(options))
-
-
-# What is read of the host's tables.
-TABLES = ("runtimes", "select", "failed", "teams", "site_board", "left_out", "before")
-
-
-def opened(options: Options, unread: Collection[str] = ()) -> Options:
-    """The same options with the files that they name, each of which is read once for all who use it."""
-    read: dict[str, Any] = {
-        name: ReadFile.of(path) for name in TABLES if (path := getattr(options, name)) is not None
-    }
-    if "submissions" not in unread and is_manifest(options.submissions):
-        read["submissions"] = ReadFile.of(options.submissions)
-    return replace(options, solution=read_once(absolute(options.solution)), **read)
-
-
-def manifest_digest(options: Options) -> str | None:
-    """The SHA-256 of the manifest, if there is one."""
-    return content_digest(options.submissions) if is_manifest(options.submissions) else None
+    return asked, (options, inputs_of(options, files), Path(asked.out) / STORE)
 
 
 def _failed_beside(runtimes: Location | None) -> str | None:
@@ -145,7 +119,7 @@ def _failed_beside(runtimes: Location | None) -> str | None:
 MOVED = ("solution", "submissions", "runtimes")  # with --again they are elsewhere now, and not other ones
 
 
-def _again(asked: Options, folder: Path, more: Mapping[str, Any]) -> Sources:
+def _again(asked: Options, folder: Path, more: Mapping[str, Any]) -> tuple[Options, Found]:
     """Find what an earlier run stored, with inputs that were moved, other parameters, rules or tables."""
     is_read = asked.side or asked.left_out or asked.variants
     if is_read or asked.part or asked.dask or asked.metric != own.DEFAULT:
@@ -158,27 +132,27 @@ def _again(asked: Options, folder: Path, more: Mapping[str, Any]) -> Sources:
     naming = f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES"
     given = {name: path for name, path in asked.paths.items() if path is not None and name != "metric"}
     run = run_json.recorded(folder, given, naming, READ_FROM_STORE)
-    run = run._replace(options=opened(run.options, READ_FROM_STORE))
     if changes := run.changed(unless={"submissions", *(given.keys() - {*MOVED})}):
         cure = "rank without --again; with the same --out, what has not changed is not scored again"
         raise UsageError(f"{changes[0]}; {cure}")
     loaded = hosted.load(run.options.metric)
-    parameters = _parameters_for(loaded, asked, more)
+    asked = _with_parameters(loaded, asked, more)
     changed = asked.given & {each.name for each in (*fields(Rules), *fields(Heading))}
     options = replace(
         run.options,
         jobs=asked.jobs,
-        parameters=_with_parameters(loaded, run.options.metric_parameters, parameters),
+        parameters=_of_measures(loaded, run.options.metric_parameters, asked.metric_parameters),
         **{"variants": False, "team": None, **{name: getattr(asked, name) for name in changed}},
     )
     manifest = run.facts["inputs"]["submissions"].get("sha256")
-    return Sources(options, run.submissions, folder / run.facts["store"], parameters, manifest)
+    inputs = inputs_of(options, run.submissions)._replace(manifest=manifest)
+    return asked, (options, inputs, folder / run.facts["store"])
 
 
 READ_FROM_STORE = ("submissions", "side")  # whose addresses are not opened, because no submission is read
 
 
-def _with_parameters(loaded: Metric, earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _of_measures(loaded: Metric, earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Change parameters of the metric on which the stored statistics do not depend."""
     kept = {*map(repr, earlier.items())}
     of_statistics = {repr(each) for each in given.items() if each[0] not in loaded.measure_parameters}
@@ -193,7 +167,9 @@ def _with_parameters(loaded: Metric, earlier: Mapping[str, Any], given: Mapping[
 
 def inputs_of(options: Options, files: list[Submission]) -> Inputs:
     """Read and check what is asked for, beside the solution and the submissions."""
-    inputs = Inputs(files, selection=_selection(options, files))
+    read = options.submissions
+    manifest = read.sha256 if isinstance(read, ReadFile) else None
+    inputs = Inputs(files, selection=_selection(options, files), manifest=manifest)
     if options.runtimes is not None:
         inputs = inputs._replace(runtimes=speed.read(options.runtimes, files))
     if options.failed is not None:

@@ -35,7 +35,6 @@ def of_board(folder: Path, facts: dict[str, Any]) -> tuple[Redrawn | None, str]:
         return None, f"{folder} has no store"
     try:
         run = run_json.recorded(folder, {}, f"rank {folder} again with --NAME", making.READ_FROM_STORE)
-        run = run._replace(options=making.opened(run.options, making.READ_FROM_STORE))
         if changes := run.changed(unless=making.READ_FROM_STORE):
             return None, f"{folder}: {changes[0]}"
         return _redrawn(folder, run, store)

@@ -303,7 +303,7 @@ PATHS = (
 POSITIONAL = ("solution", "submissions", "runtimes")
 
 
-def command_of(options: Options, parameters: Mapping[str, Any]) -> list[str]:
+def command_of(options: Options) -> list[str]:
     """Write what was asked for as the command that asks the same."""
     command = ["podium", "rank"]
     given = options.given - {"parameters"} - ({"metric"} if options.metric == own.DEFAULT else set())
@@ -317,6 +317,6 @@ def command_of(options: Options, parameters: Mapping[str, Any]) -> list[str]:
             for text in map(str, value if isinstance(value, list) else [value]):
                 # A text that begins with a hyphen is taken for an option, unless it is behind an equals sign.
                 command += [f"{flag_of(name)}={text}"] if text.startswith("-") else [flag_of(name), text]
-    for name, value in parameters.items():
+    for name, value in options.metric_parameters.items():
         command += ["--set", f"{name}={value}"]
     return command

@@ -16,7 +16,7 @@ from podium.metric import hosted
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
 from podium.ranking.final import FinalBoard
-from podium.ranking.job import content_digest, digests_of, sha256, versions
+from podium.ranking.job import content_digest, digests_of, opened, sha256, versions
 from podium.ranking.passes import Scored
 from podium.ranking.rules import PATHS, RUN, Heading, Options, Rules
 from podium.ranking.submissions import Submission, absolute
@@ -24,7 +24,7 @@ from podium.running.settings import LARGEST
 from podium.tables import records
 from podium.tables.files import Location, is_url, open_regular, read_bytes
 from podium.words.errors import UsageError
-from podium.words.options import fault_in
+from podium.words.options import fault_in, flag_of
 from podium.words.version import __version__
 from podium.words.wording import printable
 
@@ -192,9 +192,9 @@ class EarlierRun(NamedTuple):
 
 
 def recorded(
-    folder: Location, given: Mapping[str, Location], option: str, unread: Collection[str] = ()
+    folder: Location, given: Mapping[str, Location], naming: str, unread: Collection[str] = ()
 ) -> EarlierRun:
-    """Read what a finished run was, with the inputs that are given now, which an `option` names.
+    """Read what a finished run was, with the inputs that are given now, which an option names.
 
     Nothing is opened that only run.json names and that is an address, because it may be a stranger's.
     """
@@ -202,12 +202,19 @@ def recorded(
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
     options = options_of(facts, home, given)
     for name, path in options.paths.items():
-        if path is not None and is_url(path) and name not in (*given, *unread):
+        if path is None or name in (*given, *unread) or (name == "metric" and path in hosted.names()):
+            continue
+        option = naming.replace("--NAME", flag_of(name))
+        if is_url(path):
             raise UsageError(
                 f"{RUN}: expected the {name} in a file, found the address {printable(path)[:200]}; podium "
-                f"opens an address only where you name it: {option.replace('NAME', name)}"
+                f"opens an address only where you name it: {option}"
             )
-    return EarlierRun(facts, options, [as_stored(each) for each in facts["submissions"]])
+        if not os.path.exists(path):
+            raise UsageError(
+                f"{RUN} names {printable(path)[:200]}, which is not there; say where it is now: {option}"
+            )
+    return EarlierRun(facts, opened(options, unread), [as_stored(each) for each in facts["submissions"]])
 
 
 def as_stored(facts: Mapping[str, str]) -> Submission:

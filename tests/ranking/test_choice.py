@@ -328,7 +328,7 @@ def test_a_folder_behind_a_url(folder, bucket, call):
     assert board(folder) == {"Bo": "x.csv", "Ada": "Ada.csv"}
     facts = json.loads((folder / "final" / "run.json").read_text())
     assert facts["inputs"]["submissions"]["path"] == bucket
-    with pytest.raises(UsageError, match=r"found the address memory://bucket; .* --submissions ADDRESS$"):
+    with pytest.raises(UsageError, match=r"found the address memory://bucket; .* --submissions PATH$"):
         podium.verify(folder / "final", jobs=1)
     assert podium.verify(folder / "final", submissions=bucket, jobs=1)
 

@@ -320,7 +320,7 @@ def test_an_address_is_opened_only_where_the_user_names_it(says_folder, says, ra
     fsspec.filesystem("memory").pipe("/solution.csv", (says_folder / "solution.csv").read_bytes())
     final, address = says_folder / "final", "memory://solution.csv"
     altered(says_folder, "inputs", "solution", "path", to=address)
-    with pytest.raises(UsageError, match=r"found the address memory://solution.csv; .* --solution ADDRESS$"):
+    with pytest.raises(UsageError, match=r"found the address memory://solution.csv; .* --solution PATH$"):
         podium.verify(final, jobs=1)
     assert podium.verify(final, solution=address, jobs=1)
     again = ("rank", "--again", final, "--out", says_folder / "other", "--resamples", 0)

@@ -188,8 +188,7 @@ def _teams(columns: Sequence[Input], missing: str) -> list[str]:
 
 def _in_order(column: Input, teams: Sequence[str]) -> Floats:
     """The values of an input in the order of the teams; NaN for one that it lacks."""
-    values: Floats = pd.Series(column.values, column.teams).reindex(list(teams)).to_numpy()
-    return values
+    return np.asarray(pd.Series(column.values, column.teams).reindex(list(teams)), dtype=np.float64)
 
 
 # ---- Functions of columns ---------------------------------------------------------------------------------

@@ -349,6 +349,9 @@ def test_an_input_that_was_moved_is_told_with_its_option(run_copy, place, option
         UsageError, match=rf"{place}, which is not there; say where it is now: --{option} PATH$"
     ):
         podium.verify(run_copy / "final", jobs=1)
+    altered(run_copy, "inputs", "site_board", to={"path": "../gone.csv"})
+    with pytest.raises(UsageError, match=r"gone.csv, which is not there; .*: --site-board PATH$"):
+        podium.verify(run_copy / "final", **{option: run_copy / "moved"}, jobs=1)
 
 
 @pytest.mark.filterwarnings("ignore:runtimes without a submission")

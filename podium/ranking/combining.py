@@ -313,16 +313,18 @@ def _draws(
         random = np.random.default_rng([choices.seed, STREAM, 0 if choices.same_items else at])
         rows = random.permutation(len(column.drawn.scores.population))[:number]
         drawn.append([_of_teams(column.drawn, each[rows], teams) for each in column.drawn.scores])
-        influences.append(np.nan_to_num(_of_teams(column.drawn, column.drawn.influence, teams)) * weights[at])
+        influences.append(weights[at] * _of_teams(column.drawn, column.drawn.influence, teams, 0.0))
     given = [np.stack(of_columns, axis=-1) for of_columns in zip(*drawn)]
     scores = Scores(*(_mean(_added(each, directions, choices), weights) for each in given))
     influence = np.sum(influences, axis=0) if choices.same_items else np.concatenate(influences)
     return Draws(scores, influence, any(each.is_of_groups for each in known), len(influence)), ""
 
 
-def _of_teams(drawn: Redrawn, numbers: Floats, teams: Sequence[str]) -> Floats:
-    """Put numbers of the teams of a board, (…, teams), into the order of all teams, with NaN for the others."""
-    return pd.DataFrame(numbers, columns=drawn.teams).reindex(columns=list(teams)).to_numpy()
+def _of_teams(drawn: Redrawn, numbers: Floats, teams: Sequence[str], lacking: float = np.nan) -> Floats:
+    """Put numbers of the teams of a board, (…, teams), into the order of all teams, also of those it lacks."""
+    return (
+        pd.DataFrame(numbers, columns=drawn.teams).reindex(columns=list(teams), fill_value=lacking).to_numpy()
+    )
 
 
 def _chance(

@@ -34,17 +34,12 @@ from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
 from podium import statistics
 from podium.metric import hosted
+from podium.ranking import jury, uncertainty
+from podium.ranking.uncertainty import Doubts, Field
 from podium.scoring import evaluating
-from podium.statistics import halves
+from podium.statistics import Doubt, Reason, halves
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, Units, doubt_of_difference, doubt_of_score, reaction
-from podium.statistics.inference import (
-    difference_of_draws,
-    interval,
-    widening,
-    widening_jointly,
-    widening_of_borders,
-    widening_of_one,
-)
+from podium.statistics.inference import interval, widening, widening_jointly, widening_of_borders
 from podium.statistics.sampling import influences
 from podium.words.arrays import Floats, Ints
 
@@ -437,40 +432,92 @@ def of_board(kind: Kind, pool: Pool, items: int, random: np.random.Generator) ->
     resampler = statistics.Resampler(board.prepared, statistics.draw(items, RESAMPLES, seed), seed)
     draws = resampler.scores(*board.teams)
     true = np.array([statistics.measures(population.prepared, team)["score"] for team in population.teams])
-    boosted, own, rewards = draws.population, board.scores, None
+    own, runtimes = board.scores, None
     if kind.is_rewarded:
-        noise = measured_again(kind, boosted.shape, random)
-        rewards = statistics.Rewards(board.runtimes * noise, board.runtimes, boost)
-        boosted = boosted * (1 + boost(boosted, rewards.drawn))
+        runtimes = board.runtimes * measured_again(kind, draws.population.shape, random)
         own = own * (1 + boost(own, board.runtimes))
         true = true * (1 + boost(true, population.runtimes))
-    may_be = statistics.may_be_best(boosted, higher_is_better=kind.higher_is_better)
-    held = may_be[(sign * true).argmax()]
-    yield {"what": "best", "said": statistics.LEVEL, "came": float(held), "size": may_be.mean()}
-
     order = np.argsort(-sign * own, kind="stable")
-    is_doubted = any(_is_doubted(board, team) for team in order[: kind.prizes])
-    new = repeated(kind, population, items, random)
-    for what, places in (("first again", 1), ("prize again", kind.prizes)):
-        if places >= kind.teams:
-            continue
-        said = statistics.first_again(
-            draws,
-            places,
-            files=population.files,
-            rewards=rewards,
-            higher_is_better=kind.higher_is_better,
-            seed=seed,
-        )
-        came = np.mean([_among_first(sign * scores, places, population.files) for scores in new], axis=0)
-        winners = pd.unique(population.files[order])[:places]
-        for file in np.unique(population.files):
-            won = int(file in winners)
-            yield {"what": what, "said": said[file], "came": came[file], "doubt": is_doubted, "won": won}
+    in_order = [board.teams[team] for team in order]
+    both = [(each, statistics.sums(each, board.prepared.groups)) for each in in_order]
+    reactions = [reaction(board.prepared, *each) for each in both[: kind.prizes + 1]]
+    units = Units(board.prepared)
 
-    yield from _of_borders(kind, board, boosted, true)
+    def doubts_of(row: int, other: int) -> Doubts:
+        differing = (in_order[row] != in_order[other]).any(axis=1)
+        of_both = reactions[row], reactions[other]
+        return doubt_of_difference(units, differing, *of_both, FEWEST_ON_A_BOARD), ""
+
+    scores, rewards = statistics.Scores(*(each[:, order] for each in draws)), None
+    if runtimes is not None:
+        rewards = statistics.Rewards(runtimes[:, order], board.runtimes[order], boost)
+    influence = [influences(board.prepared, *each) for each in both]
+    of_groups = [reactions[0].is_of_groups] * kind.teams
+    decides = uncertainty.rewarded(scores.population, rewards)
+    yield from _statements(
+        Field(scores, decides, influence, of_groups, kind.higher_is_better),
+        Came(board.scores[order], own[order], true[order], repeated(kind, population, items, random)[:, order]),
+        jury.Prizes(kind.prizes, tuple(range(kind.teams))),
+        {"files": population.files[order], "rewards": rewards, "seed": seed},
+        doubts_of,
+        any(doubt_of_score(units, each, FEWEST_ON_A_BOARD) for each in reactions[: kind.prizes]),
+        doubt_of_score(units, reactions[0]),
+    )
     if not kind.is_rewarded:
         yield from _of_participants(kind, board, true, seed)
+
+
+class Came(NamedTuple):
+    """What is known about the teams in the order of a board."""
+
+    scores: Floats  # before rewards, (t,)
+    own: Floats  # what decides, (t,)
+    true: Floats  # the same on the population, (t,)
+    again: Floats  # and on other test sets, (AGAIN, t)
+
+
+def _statements(
+    field: Field,
+    came: Came,
+    prizes: jury.Prizes,
+    again: dict[str, Any],
+    doubts_of: Callable[[int, int], Doubts],
+    is_silent: bool,
+    of_winner: Doubt | None,
+) -> Iterator[dict[str, Any]]:
+    """Yield what the functions of a board say about it, and whether it came true.
+
+    A board ``is_silent`` about new competitions if the score of a prize winner is in doubt.
+    """
+    teams, files, sign = len(came.own), again["files"], 1 if field.higher_is_better else -1
+    ranks = range(1, teams + 1)
+    board = pd.DataFrame({"rank": ranks, "team": ranks, "score": came.scores, "boosted_score": came.own})
+    table = uncertainty.intervals(board, field, prizes, again)
+    best = table["may_be_best"]
+    held = float(best[(sign * came.true).argmax()])
+    yield {"what": "best", "said": statistics.LEVEL, "came": held, "size": best.mean()}
+    for what, column, places in ((SHARES[0], "first_again", 1), (SHARES[1], "prize_again", prizes.number)):
+        if places >= teams:
+            continue
+        won_again = np.mean([_among_first(sign * each, places, files) for each in came.again], axis=0)
+        winners = pd.unique(files)[:places]
+        for file, row in zip(*np.unique(files, return_index=True)):
+            told = {"said": table[column][row], "came": won_again[row], "won": int(file in winners)}
+            yield {"what": what, "doubt": is_silent, **told}
+    steps = uncertainty.differences(board, field, prizes, doubts_of)
+    rows = [
+        _held("border", low, high, came.true[row] - came.true[row + 1], note)
+        for row, (low, high, note) in enumerate(zip(steps["low"], steps["high"], steps["note"]))
+        if files[row] != files[row + 1]
+    ]
+    yield from rows
+    if rows:
+        known = [row["came"] for row in rows if not row["doubt"]]
+        size = np.mean(widening_of_borders(field.decides, len(steps)))
+        yield rows[0] | {"what": "borders", "came": min(known, default=1.0), "doubt": not known, "size": size}
+    low, high = (float(table[f"boosted_score_{end}"][0]) for end in ("low", "high"))
+    jointly = widening_jointly(field.decides[:, table["may_win_prize"].to_numpy()])
+    yield _held("winner", low, high, came.true[0], of_winner) | {"size": jointly}
 
 
 def repeated(kind: Kind, population: Population, items: int, random: np.random.Generator) -> Floats:
@@ -486,67 +533,11 @@ def repeated(kind: Kind, population: Population, items: int, random: np.random.G
     return scores
 
 
-def _is_doubted(board: Board, team: int) -> bool:
-    """Tell whether few items decide the score of a team."""
-    numbers = board.teams[team]
-    known = reaction(board.prepared, numbers, statistics.sums(numbers, board.prepared.groups))
-    return doubt_of_score(Units(board.prepared), known, FEWEST_ON_A_BOARD) is not None
-
-
 def _among_first(scores: Floats, places: int, files: Ints) -> Floats:
     """Tell which teams are among the first, or have the same file as one of them; a file takes one place."""
     of_files = pd.Series(scores).groupby(files).max()
     least = of_files.nlargest(places).min()
     return np.array([float(of_files[file] >= least) for file in files.tolist()])
-
-
-def _of_borders(kind: Kind, board: Board, boosted: Floats, true: Floats) -> Iterator[dict[str, Any]]:
-    """Yield whether the intervals of the differences at prizes hold, each and together, and the winner's."""
-    sign = 1 if kind.higher_is_better else -1
-    own = board.scores * (1 + boost(board.scores, board.runtimes)) if kind.is_rewarded else board.scores
-    order = np.argsort(-sign * own, kind="stable")[: kind.prizes + 1].tolist()
-    reactions, influence = {}, {}
-    for team in order:
-        numbers = board.teams[team]
-        total = statistics.sums(numbers, board.prepared.groups)
-        reactions[team] = reaction(board.prepared, numbers, total)
-        influence[team] = influences(board.prepared, numbers, total) * own[team] / board.scores[team]
-    borders = list(itertools.pairwise(order))
-    everybody = np.argsort(-sign * own, kind="stable")
-    jointly = widening_of_borders(boosted[:, everybody], len(borders))
-    rows = []
-    for one, other in borders:
-        differing = (board.teams[one] != board.teams[other]).any(axis=1)
-        if differing.any():  # not the same file
-            both = reactions[one], reactions[other]
-            doubt = doubt_of_difference(Units(board.prepared), differing, *both, FEWEST_ON_A_BOARD)
-            draws = boosted[:, one], boosted[:, other]
-            gains = influence[one] - influence[other]
-            of_border = difference_of_draws(own[one] - own[other], *draws, gains, None, jointly=jointly)
-            rows.append(_held("border", of_border.low, of_border.high, true[one] - true[other], doubt))
-    yield from rows
-    if rows:
-        yield _together(rows, np.mean(jointly))
-    first = order[0]
-    wider = float(widening_of_one(reactions[first].is_of_groups, influence[first]))
-    doubt = doubt_of_score(Units(board.prepared), reactions[first])
-    yield _of_winner(boosted, first, wider, true[first], doubt, kind.prizes, kind.higher_is_better)
-
-
-def _together(rows: list[dict[str, Any]], size: Any) -> dict[str, Any]:
-    """Make the row of all borders that have an interval."""
-    known = [row["came"] for row in rows if not row["doubt"]]
-    return rows[0] | {"what": "borders", "came": min(known, default=1.0), "doubt": not known, "size": size}
-
-
-def _of_winner(
-    draws: Floats, first: int, wider: float, true: float, doubt: object, prizes: int, higher_is_better: bool
-) -> dict[str, Any]:
-    """Make the row of the interval beside the winner, which holds together with those of all who may win."""
-    may_win = statistics.may_be_best(draws, prizes, higher_is_better=higher_is_better)
-    jointly = widening_jointly(draws[:, may_win])
-    low, high = map(float, interval(draws[:, first], wider * jointly))
-    return _held("winner", low, high, true, doubt) | {"size": jointly}
 
 
 def _of_participants(kind: Kind, board: Board, true: Floats, seed: int) -> Iterator[dict[str, Any]]:
@@ -692,26 +683,19 @@ def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> 
     difference = halves.centered(own[0] - own[1], drawn[:, 0] - drawn[:, 1])
     low, high = map(float, interval(difference.draws, wider))
     yield _held("difference", low, high, true[0] - true[1], doubt or second or difference.doubt)
-    order, draws = np.argsort(-own), np.stack([each.draws for each in centered], axis=1)
-    is_silent = any(each.doubt for each in centered)
-    borders = list(itertools.pairwise(order[: PRIZES + 1].tolist()))
-    jointly, rows = widening_of_borders(draws[:, order], len(borders)), []
-    for one, other in borders:
-        of_border = difference_of_draws(
-            own[one] - own[other], draws[:, one], draws[:, other], np.ones(items), None, jointly=jointly
-        )
-        rows.append(_held("border", of_border.low, of_border.high, true[one] - true[other], is_silent or None))
-    yield from [*rows, _together(rows, np.mean(jointly))]
-    yield _of_winner(draws, order[0], float(wider), true[order[0]], is_silent or None, PRIZES, True)
-    files = np.arange(PLAIN_TEAMS)
-    for what, places in (("first again", 1), ("prize again", PRIZES)):
-        said = statistics.first_again(draws, places, seed=seed)
-        for team, came in enumerate(_among_first(new, places, files)):
-            won = int(team in order[:places])
-            yield {"what": what, "said": said[team], "came": came, "doubt": is_silent, "won": won}
-    may_be = statistics.may_be_best(draws)
-    held = float(may_be[true.argmax()])
-    yield {"what": "best", "said": statistics.LEVEL, "came": held, "size": may_be.mean(), "doubt": is_silent}
+    order = np.argsort(-own)
+    draws = np.stack([each.draws for each in centered], axis=1)[:, order]
+    is_silent, teams = any(each.doubt for each in centered), range(PLAIN_TEAMS)
+    doubt_of_all, alike = Doubt(Reason.FAR) if is_silent else None, [np.ones(items)] * len(teams)
+    yield from _statements(
+        Field(statistics.Scores(draws, draws, draws), draws, alike, [False] * len(teams), True),
+        Came(own[order], own[order], true[order], new[np.newaxis, order]),
+        jury.Prizes(PRIZES, tuple(teams)),
+        {"files": np.array(teams), "seed": seed},
+        lambda *_: (doubt_of_all, ""),
+        is_silent,
+        doubt_of_all,
+    )
 
 
 # ---- Tables ------------------------------------------------------------------------------------------------

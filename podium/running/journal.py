@@ -46,6 +46,9 @@ class Row(NamedTuple):
     session: int = 1  # the number of the call of podium that made the run; models of several calls are compared
     role: str = ""  # REFERENCE if the run only compares this session with an earlier one
     printed: str = ""  # what the model printed at last or left behind, which not everybody may read
+    # Until they are saved beside the journal: the content of the submission, and the log of another machine.
+    content: bytes = b""
+    log: str = ""
 
     @property
     def key(self) -> str:
@@ -53,7 +56,7 @@ class Row(NamedTuple):
         return key_of(self.team, self.model)
 
 
-PUBLIC = Row._fields[:-1]  # the columns of runs.csv
+PUBLIC = Row._fields[: Row._fields.index("printed")]  # the columns of runs.csv
 RUN_PRINTED = ("session", "round", "team", "model", "printed")  # the columns of printed.csv
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from podium.child.cluster import connected
 from podium.running import hardware
-from podium.running.journal import WARM_UP
+from podium.running.journal import WARM_UP, Row
 from podium.running.machine import ReadyMachine, make_ready
 from podium.running.measuring import Outcome
 from podium.running.models import Model, digest_of
 from podium.running.progress import tell
-from podium.running.rounds import Execute, Result, Turn, not_run, run_once, tell_end
+from podium.running.rounds import Execute, Turn, not_run, run_once, tell_end
 from podium.running.settings import Settings
 from podium.words.errors import UsageError
 
@@ -86,7 +86,7 @@ def _execute(
     session: str,
     digests: dict[str, str],
     turns: list[Turn],
-) -> Iterator[Result]:
+) -> Iterator[Row]:
     """Give each idle worker the next model; if a worker is lost, another one repeats what it ran.
 
     `digests` keeps from round to round what the first worker has seen of each model.
@@ -122,37 +122,36 @@ def _execute(
                 yield from _after_a_loss(worker, turn, losses, waiting)
 
 
-def _checked(results: Sequence[Result], model: Model, digests: dict[str, str]) -> Iterator[Result]:
+def _checked(rows: Sequence[Row], model: Model, digests: dict[str, str]) -> Iterator[Row]:
     """Hand on what a worker has made of a model, if it saw the same files as all others."""
-    for result in results:
-        row = result.row
+    for row in rows:
         if row.digest and digests.setdefault(row.key, model.digest or row.digest) != row.digest:
             raise UsageError(f"worker on {row.machine}: {OTHER_FILES.format(model.folder)}")
         tell_end(row)
-        yield result
+        yield row
 
 
-def _on_worker(turn: Turn, settings: Settings, session: str) -> list[Result]:
+def _on_worker(turn: Turn, settings: Settings, session: str) -> list[Row]:
     """Run a model on a worker, and before it once without being measured if the model has not run there."""
     model, number = turn
     known = _digests.get((session, model.key), "")
     numbers = [number] if known or number == WARM_UP else [WARM_UP, number]
-    results: list[Result] = []
+    rows: list[Row] = []
     for each in numbers:
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder, "log")
-            result = run_once(model._replace(digest=known), each, settings, log)
+            row = run_once(model._replace(digest=known), each, settings, log)
             text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-        results.append(result._replace(log=text))
-        known = _digests[session, model.key] = result.row.digest
-        if result.row.outcome is not Outcome.DONE:
+        rows.append(row._replace(log=text))
+        known = _digests[session, model.key] = row.digest
+        if row.outcome is not Outcome.DONE:
             break
-    return results
+    return rows
 
 
 def _after_a_loss(
     worker: str, turn: Turn, losses: "collections.Counter[str]", waiting: "collections.deque[Turn]"
-) -> Iterator[Result]:
+) -> Iterator[Row]:
     """Let another worker repeat what a lost worker ran; a model that two were lost with is given up."""
     model, number = turn
     losses[model.key] += 1

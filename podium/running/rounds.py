@@ -56,15 +56,7 @@ class Plan(NamedTuple):
     warm_up: bool = True  # whether a run that is not measured comes first
 
 
-class Result(NamedTuple):
-    """The result of a run: a row of the journal, and what is written beside it."""
-
-    row: Row
-    submission: bytes  # the content of the submission's file, empty if there is none
-    log: str = ""  # what a run on another machine has logged; on this machine the log is written meanwhile
-
-
-Execute = Callable[[list[Turn]], Iterable[Result]]  # runs models and yields each result as a run ends
+Execute = Callable[[list[Turn]], Iterable[Row]]  # runs models and yields the row of each run as it ends
 
 
 def run_all(
@@ -106,11 +98,11 @@ def _run_turns(models: list[Model], rows: list[Row], out: Path, plan: Plan, exec
     warm: set[str] = set()
     while turns := next_turns(models, rows, plan, warm, reference):
         for ended in execute(turns):
-            role = REFERENCE if reference and ended.row.key == reference.key else ""
-            earlier = own(row for row in rows if row.key == ended.row.key)
+            role = REFERENCE if reference and ended.key == reference.key else ""
+            earlier = own(row for row in rows if row.key == ended.key)
             row = _recognized(ended, earlier, out)._replace(session=session, role=role)
-            _save(ended._replace(row=row), earlier, out)
-            rows.append(row)
+            _save(row, earlier, out)
+            rows.append(row._replace(content=b"", log=""))
             journal.write_journal(out, rows)
         warm |= {model.key for model, _ in turns}
 
@@ -159,19 +151,19 @@ def here(settings: Settings, out: Path) -> Execute:
     """Make the function that runs models on this machine, one after the other."""
     digests: dict[str, str] = {}  # of the models that have had a turn
 
-    def execute(turns: list[Turn]) -> Iterator[Result]:
+    def execute(turns: list[Turn]) -> Iterator[Row]:
         for place, (model, number) in enumerate(turns, 1):
             tell(f"{_title(number)}, {place:,} of {len(turns):,}: {printable(model.key)} runs")
             known = model._replace(digest=digests.get(model.key, model.digest))
-            result = run_once(known, number, settings, out / LOGS / log_of(model.team, model.name, number))
-            digests[model.key] = result.row.digest
-            tell_end(result.row)
-            yield result
+            row = run_once(known, number, settings, out / LOGS / log_of(model.team, model.name, number))
+            digests[model.key] = row.digest
+            tell_end(row)
+            yield row
 
     return execute
 
 
-def run_once(model: Model, number: int, settings: Settings, log: Path) -> Result:
+def run_once(model: Model, number: int, settings: Settings, log: Path) -> Row:
     """Run a model once; at its first turn its files are read, so that a large folder delays nobody before."""
     try:
         model = with_digest(model)
@@ -180,7 +172,7 @@ def run_once(model: Model, number: int, settings: Settings, log: Path) -> Result
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     engine = settings.container_engine if model.kind is Kind.CONTAINER else settings.sandbox
     run = machine.run_once(model, settings, Log(log, f"[{started_at}, {_title(number)}, engine {engine}]\n"))
-    return Result(_row(model, number, run, started_at, engine), run.submission)
+    return _row(model, number, run, started_at, engine)
 
 
 def _row(model: Model, number: int, run: Run, started_at: str, engine: str) -> Row:
@@ -206,12 +198,13 @@ def _row(model: Model, number: int, run: Run, started_at: str, engine: str) -> R
         image=model.image,
         digest=model.digest,
         printed=run.printed,
+        content=run.submission,
     )
 
 
-def not_run(model: Model, number: int, reason: str) -> Result:
-    """Make the result of a run that no machine has ended."""
-    return Result(_row(model, number, Run(Outcome.LOST, reason), "", ""), b"")
+def not_run(model: Model, number: int, reason: str) -> Row:
+    """The row of a run that no machine has ended."""
+    return _row(model, number, Run(Outcome.LOST, reason), "", "")
 
 
 def tell_end(row: Row) -> None:
@@ -241,16 +234,16 @@ def _fingerprint(submission: bytes, name: str) -> str:
     return _sha256(submission) if table is None else fingerprint(table)
 
 
-def _recognized(result: Result, earlier: Sequence[Row], out: Path) -> Row:
+def _recognized(row: Row, earlier: Sequence[Row], out: Path) -> Row:
     """Give a run the fingerprint of the model's earlier predictions, if they are the same.
 
     Two fingerprints can differ where numbers lie on both sides of a border between two rounded ones.
     """
-    row, before = result.row, predictions_of(earlier)
+    before = predictions_of(earlier)
     if not (row.fingerprint and before and _is_there(out, before)) or before.fingerprint == row.fingerprint:
         return row
     other = table_in((out / SUBMISSIONS / before.submission).read_bytes(), before.submission)
-    table = table_in(result.submission, row.submission)
+    table = table_in(row.content, row.submission)
     is_known = table is not None and other is not None and is_same(other, table)
     return row._replace(fingerprint=before.fingerprint) if is_known else row
 
@@ -328,18 +321,17 @@ def _remove_submissions(rows: Iterable[Row], out: Path) -> None:
             path.parent.rmdir()
 
 
-def _save(result: Result, earlier: Sequence[Row], out: Path) -> None:
+def _save(row: Row, earlier: Sequence[Row], out: Path) -> None:
     """Save a run's submission if its predictions count, and the log of a run on another machine."""
-    row = result.row
-    if result.log:
+    if row.log:
         path = out / LOGS / log_of(row.team, row.model, row.round)
-        write_atomically(path, lambda part: part.write_text(result.log, encoding="utf-8", errors="replace"))
+        write_atomically(path, lambda part: part.write_text(row.log, encoding="utf-8", errors="replace"))
     if row.outcome is not Outcome.DONE or row.role == REFERENCE:
         return
     before, now = predictions_of(earlier), predictions_of([*earlier, row])
     if now is not row:
         return
     submissions = out / SUBMISSIONS
-    write_atomically(submissions / row.submission, lambda part: part.write_bytes(result.submission))
+    write_atomically(submissions / row.submission, lambda part: part.write_bytes(row.content))
     if before and before.submission != row.submission:
         (submissions / before.submission).unlink(missing_ok=True)

@@ -91,7 +91,7 @@ def test_a_model_runs_once_unmeasured_on_each_worker(tmp_path: Path) -> None:
     [model], given = models_in(tmp_path, "A", SUBMIT), settings_for(tmp_path)
     calls = (("one", 1), ("one", 2), ("another", 3))
     ran = [remote._on_worker((model, number), given, session) for session, number in calls]
-    assert [[result.row.round for result in results] for results in ran] == [[0, 1], [2], [0, 3]]
+    assert [[row.round for row in rows] for rows in ran] == [[0, 1], [2], [0, 3]]
 
 
 def test_a_worker_that_sees_other_files_is_refused(tmp_path: Path, workers: Any) -> None:

@@ -16,7 +16,7 @@ from podium.running.machine import ReadyMachine
 from podium.running.measuring import Outcome, Run, Used
 from podium.running.models import Failure, Kind, Model
 from podium.running.results import results_of
-from podium.running.rounds import Plan, Result, Turn, next_turns, run_all
+from podium.running.rounds import Plan, Turn, next_turns, run_all
 from podium.words.errors import UsageError
 from podium.words.wording import spreadsheet_safe
 from tests.running.support import settings_for, table
@@ -34,7 +34,7 @@ def model(team: str, digest: str = "1") -> Model:
 def row(team: str, number: int, seconds: float = 1.0, **changed: Any) -> Row:
     """A run that went well, but for the changes."""
     run = Run(Outcome.DONE, "", seconds, Used(seconds, seconds, 1), 0.0, 0, "submission.csv", b"a")
-    return rounds._row(model(team), number, run, "", "bubblewrap")._replace(**changed)
+    return rounds._row(model(team), number, run, "", "bubblewrap")._replace(content=b"", **changed)
 
 
 class Player:
@@ -44,7 +44,7 @@ class Player:
         self.seconds, self.answers, self.ran = seconds, answers, []
         self.stop_after = 10**9
 
-    def __call__(self, turns: list[Turn]) -> Iterator[Result]:
+    def __call__(self, turns: list[Turn]) -> Iterator[Row]:
         for one, number in turns:
             if len(self.ran) >= self.stop_after:
                 raise KeyboardInterrupt
@@ -56,7 +56,7 @@ class Player:
             )
             if answer == "fail":
                 run = Run(Outcome.EXIT, "exit code 1", seconds)
-            yield Result(rounds._row(one, number, run, "", "bubblewrap"), run.submission)
+            yield rounds._row(one, number, run, "", "bubblewrap")
 
 
 def play(folder: Path, player: Player, models: list[Model] | None = None, plan: Plan = TWICE, **hardware: Any):
@@ -139,12 +139,12 @@ def test_the_same_predictions_in_another_order_are_the_same(tmp_path: Path, chan
 def test_a_cheat_that_reverses_its_rows_is_marked(tmp_path: Path) -> None:
     slow, fast = (model("A")._replace(name=name) for name in ("slow", "fast"))
 
-    def execute(turns: list[Turn]) -> Iterator[Result]:
+    def execute(turns: list[Turn]) -> Iterator[Row]:
         for one, number in turns:
             seconds, predicted = (3.0, TABLE[::-1]) if one is slow else (1.0, TABLE)
             content = csv_of(predicted).encode()
             run = Run(Outcome.DONE, "", seconds, Used(seconds, seconds, 1), 0.0, 0, "submission.csv", content)
-            yield Result(rounds._row(one, number, run, "", "bubblewrap"), content)
+            yield rounds._row(one, number, run, "", "bubblewrap")
 
     machine = ReadyMachine({"packages": {}}, settings_for(tmp_path), [slow, fast], [])
     run_all(machine, [], tmp_path / "out", TWICE, execute)
@@ -325,7 +325,7 @@ def test_another_machine_is_refused_and_another_package_is_a_warning(tmp_path):
 
 
 def test_a_run_that_no_machine_has_ended_is_made_again(tmp_path):
-    lost = rounds.not_run(model("A"), 1, "2 workers were lost").row
+    lost = rounds.not_run(model("A"), 1, "2 workers were lost")
     results = results_of([model("A")], [row("A", 0), lost])
     assert results.failures == [Failure("A", "", "2 workers were lost")]
     assert [one.round for one in rounds._still_valid([row("A", 0), lost], [model("A")], tmp_path, Plan())] == []

@@ -3,6 +3,7 @@
 import io
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -11,7 +12,8 @@ from contextlib import contextmanager
 import pytest
 
 from podium.child import processes, supervised
-from podium.child.supervised import STDERR, WORK, Voice, WorkerLostError, words
+from podium.child.overheard import file_for_prints
+from podium.child.supervised import STDERR, WORK, Child, Voice, WorkerLostError, new_token, words
 from podium.child.workers import Workers, spread, start_workers
 from tests.support.processes import is_running, wait_until
 
@@ -21,16 +23,16 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="signals and /proc of
 def test_what_has_no_token_before_it_is_nobody_s_word():
     pipe = io.BytesIO()
     voice = Voice(pipe, b"token")
-    for stray in (b"\x00", b"toke", b"\x1b]0;title\x07" * 100_000):
+    for stray in (b"\x00", b"toke", b"\x1b]0;title\x07" * 100_000, b"tokenoaGV"):  # the last is cut off
         pipe.write(stray)
         voice.say(STDERR, b"said")
         voice.say(WORK, stray)
     pipe.write(b"tokenw")  # and its end
     pipe.seek(0)
     kinds, contents = zip(*words(pipe, b"token"))
-    assert kinds == (STDERR, WORK) * 3
-    assert contents[::2] == (b"said",) * 3
-    assert contents[1::2] == (b"\x00", b"toke", b"\x1b]0;title\x07" * 100_000)
+    assert kinds == (STDERR, WORK) * 4
+    assert contents[::2] == (b"said",) * 4
+    assert contents[1::2] == (b"\x00", b"toke", b"\x1b]0;title\x07" * 100_000, b"tokenoaGV")
 
 
 @contextmanager
@@ -108,6 +110,13 @@ def test_a_worker_that_waits_is_ended_and_another_one_goes_on():
     assert isinstance(waited, WorkerLostError)
     assert (waited.code, waited.ending) == (None, "it has used no processor time for 0.4 s (--idle-limit)")
     assert one == ["one"]
+
+
+@linux
+def test_a_child_that_has_no_session_of_its_own_yet_is_ended_alone():
+    process = subprocess.Popen(["sleep", "600"], stdout=subprocess.PIPE)
+    Child(process, process.stdout, new_token(), file_for_prints()).end()
+    assert process.returncode == -signal.SIGKILL
 
 
 @linux

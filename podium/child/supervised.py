@@ -211,9 +211,9 @@ class Voice:
             self._pipe.write(self._token + kind + binascii.b2a_base64(content))
             self._pipe.flush()
 
-    def lead(self, printed: IO[bytes], stdout: bytes = STDOUT) -> None:
+    def lead(self, printed: IO[bytes]) -> None:
         """Lead podium's own streams to the parent, and the descriptors 1 and 2 into a file that both have."""
-        for number, name, kind in ((1, "stdout", stdout), (2, "stderr", STDERR)):
+        for number, name, kind in ((1, "stdout", STDOUT), (2, "stderr", STDERR)):
             before = getattr(sys, name)
             before.flush()
             said: Any = _Said(functools.partial(self.say, kind), number, before.isatty())

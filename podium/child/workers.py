@@ -23,7 +23,6 @@ from typing import IO, Any, TypeVar
 
 from podium.child import cluster, overheard
 from podium.child.supervised import (
-    STDERR,
     WORK,
     Child,
     Patience,
@@ -197,7 +196,7 @@ def serve() -> None:
     token = tasks.readline().strip()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # whoever reads standard input finds nothing
     voice, printed = Voice(os.fdopen(os.dup(1), "wb"), token), os.fdopen(os.dup(2), "r+b", 0)
-    voice.lead(printed, stdout=STDERR)
+    voice.lead(printed)
     warnings.simplefilter("ignore")  # those of a metric's libraries; who asks for answers tells what matters
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_tasks, args=(tasks, token, waiting), daemon=True).start()

@@ -1,6 +1,7 @@
 """A command whose metric dies, waits or leaves something behind says so, and ends with all that was begun."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -53,6 +54,13 @@ LEAVING = {
     "session": "os.fork() or (os.setsid(), time.sleep(100_000))",
 }
 WAITING = {"sleeps": "time.sleep(100_000)"}
+STRAY = """for number in range(30):
+            try:
+                os.write(number, b"\\x00\\x1b[2J")
+            except OSError:
+                continue
+        """
+OTHERS = {"busy": "while True: pass", "strays": STRAY, "strays and ends": f"{STRAY}os._exit(5)"}
 LINES = DEADLY | LEAVING | WAITING
 COMMANDS = {
     "score": "score solution.csv guess.csv --metric {metric}",
@@ -71,7 +79,7 @@ HAS_IDLE_LIMIT = ("score", "check", "emulate", "rank")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The metrics, and files that each command takes, made while they do not die."""
     folder = tmp_path_factory.mktemp("dies")
-    for name, line in LINES.items():
+    for name, line in (LINES | OTHERS).items():
         (folder / f"{name}.py").write_text(METRIC.replace("{line}", line))
     truth = [number * number % 7 % 2 for number in range(40)]
     parts = ["Public", "Private"] * 20
@@ -87,7 +95,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def podium(
-    folder: Path, command: str, *, dies: bool = True, **more: object
+    folder: Path, command: str | list[str], *, dies: bool = True, **more: object
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command in a process of its own."""
     given = {
@@ -96,7 +104,8 @@ def podium(
         "text": True,
         "timeout": SECONDS,
     } | more
-    return subprocess.run([sys.executable, "-m", "podium", *command.split()], capture_output=True, **given)
+    words = command.split() if isinstance(command, str) else command
+    return subprocess.run([sys.executable, "-m", "podium", *words], capture_output=True, **given)
 
 
 def running(folder: Path) -> list[str]:
@@ -111,69 +120,31 @@ def running(folder: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("metric", "told"), [("exit0", "exit code 0"), ("crash", "signal 11 (SIGSEGV)")])
 @pytest.mark.slow
-def test_a_metric_that_ends_the_process_is_told(files, metric, told):
-    done = podium(files, COMMANDS["score"].format(metric=f"{metric}.py"))
-    assert (done.returncode, done.stdout) == (4, "")
-    verb = "ended" if metric == "exit0" else "crashed"
-    assert done.stderr == f"error: the metric {verb} its process before there was a result: {told}\n"
-
-
-STRAY = """for number in range(30):
-            try:
-                os.write(number, b"\\x00\\x1b[2J")
-            except OSError:
-                continue"""
-
-
-@pytest.mark.slow
-def test_a_stray_write_is_no_result_and_reaches_no_terminal(files):
-    """A zero on the pipe on which a child tells its exit code, and escapes on copies of the descriptors."""
-    (files / "strays.py").write_text(METRIC.replace("{line}", STRAY))
-    done = podium(files, COMMANDS["score"].format(metric="strays.py"), stdin=subprocess.DEVNULL)
-    assert done.returncode == 0, done.stderr
-    assert "Score" in done.stdout
+@pytest.mark.parametrize(
+    ("metric", "options", "told"),
+    [
+        ("exit0", "", "the metric ended its process before there was a result: exit code 0"),
+        ("crash", "", "the metric crashed its process before there was a result: signal 11 (SIGSEGV)"),
+        ("stops", "", "the metric stopped its process before there was a result: signal 19 (SIGSTOP)"),
+        ("sleeps", "--idle-limit 1s", "gave no result: it has used no processor time for 1 s (--idle-limit)"),
+        ("busy", "--time-limit 1s", "it has used more than 1 s of processor time (--time-limit)"),
+        ("session", "", ""),  # what it leaves behind ends with the command
+        ("strays", "", ""),  # a zero on the pipe on which a child tells its exit code is no result
+        ("strays and ends", "", "the metric ended its process before there was a result: exit code 5"),
+    ],
+)
+def test_how_a_metric_ends_its_process_is_told(files, metric, options, told):
+    given = ["score", "solution.csv", "guess.csv", "--metric", f"{metric}.py", *options.split()]
+    terminal, opened = os.openpty()
+    done = podium(files, given, stdin=opened)
+    assert not select.select([terminal], [], [], 0)[0]  # nothing was written there
+    os.close(opened)
+    os.close(terminal)
+    assert (done.returncode, "Score" in done.stdout) == ((4, False) if told else (0, True)), done.stderr
+    assert told in done.stderr
     assert "\x1b" not in done.stdout + done.stderr
-    (files / "strays.py").write_text(METRIC.replace("{line}", f"{STRAY}\n        os._exit(5)"))
-    done = podium(files, COMMANDS["score"].format(metric="strays.py"), stdin=subprocess.DEVNULL)
-    assert (done.returncode, done.stdout) == (4, "")
-    assert "the metric ended its process before there was a result: exit code 5" in done.stderr
-    assert "\x1b" not in done.stderr
-
-
-@pytest.mark.slow
-def test_a_metric_that_stops_itself_is_told(files):
-    done = podium(files, COMMANDS["score"].format(metric="stops.py") + " --idle-limit 1s")
-    assert done.returncode == 4
-    assert done.stderr == (
-        "error: the metric stopped its process before there was a result: signal 19 (SIGSTOP)\n"
-    )
     assert running(files) == []
-
-
-@pytest.mark.slow
-def test_what_a_metric_leaves_behind_ends_with_the_command(files):
-    done = podium(files, COMMANDS["score"].format(metric="session.py"))
-    assert done.returncode == 0, done.stderr
-    assert "Score" in done.stdout
-    assert running(files) == []
-
-
-@pytest.mark.slow
-def test_a_metric_that_waits_is_ended(files):
-    done = podium(files, COMMANDS["score"].format(metric="sleeps.py") + " --idle-limit 1s")
-    assert done.returncode == 4
-    assert "the metric gave no result: it has used no processor time for 1 s (--idle-limit)" in done.stderr
-    assert running(files) == []
-
-
-@pytest.mark.slow
-def test_a_metric_may_only_use_so_much_time(files):
-    (files / "busy.py").write_text(METRIC.replace("{line}", "while True: pass"))
-    done = podium(files, COMMANDS["score"].format(metric="busy.py") + " --time-limit 1s")
-    assert done.returncode == 4
-    assert "it has used more than 1 s of processor time (--time-limit)" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of 
 # Readers, or a server that shows them a folder, may take files with these endings for a part of a board.
 LIKE_A_BOARD = frozenset(
     {
-        ".css", ".csv", ".htaccess", ".htm", ".html", ".js", ".json", ".ods", ".pdf", ".php", ".png", ".svg",
-        ".xhtml", ".xls", ".xlsx", ".xml",
+        "css", "csv", "htaccess", "htm", "html", "js", "json", "ods", "pdf", "php", "png", "svg", "xhtml",
+        "xls", "xlsx", "xml",
     }
 )  # fmt: skip
 
@@ -231,7 +231,8 @@ def _around(line: str, other: str) -> str:
 def told_beside(facts: Mapping[str, Any], home: Path, paths: Sequence[Location]) -> tuple[list[str], list[str]]:
     """Tell which files beside a board could be taken for a part of it, and which others are not verified."""
     strangers = _strangers(facts, home, paths)
-    parts = [name for name in strangers if LIKE_A_BOARD.intersection(_endings(name))]
+    # A name has several endings, such as .html and .gz, and one like .htaccess is an ending, too.
+    parts = [name for name in strangers if LIKE_A_BOARD & {*Path(name.lower()).name.split(".")[1:]}]
     others = [name for name in strangers if name not in parts]
     told = [f"{name} does not belong to this run: run.json does not name it" for name in parts]
     told += [f"{RUN} {A_LINK}"] if (home / RUN).is_symlink() else []
@@ -249,16 +250,7 @@ def _strangers(facts: Mapping[str, Any], home: Path, paths: Sequence[Location]) 
         name, real = path.relative_to(home).as_posix(), os.path.realpath(path)
         if path.is_dir() and not path.is_symlink():
             continue
-        if not (name in parts or ENTRY.fullmatch(name) or real in inputs or _is_within(real, submissions)):
+        is_of_submission = any(real.startswith(folder + os.sep) for folder in submissions)
+        if not (name in parts or ENTRY.fullmatch(name) or real in inputs or is_of_submission):
             strangers.append(name)
     return strangers
-
-
-def _endings(name: str) -> set[str]:
-    """List the endings of a file's name, such as .html and .gz; a name like .htaccess is an ending, too."""
-    return {f".{part}" for part in name.lower().rpartition("/")[2].split(".")[1:]}
-
-
-def _is_within(path: str, folders: Sequence[str]) -> bool:
-    """Tell whether a path lies in one of some folders."""
-    return any(path.startswith(folder + os.sep) for folder in folders)

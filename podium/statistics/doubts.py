@@ -39,16 +39,16 @@ HEAVIEST_TAIL = 1.7
 
 
 class Reason(enum.Enum):
-    """What is the matter with an interval."""
+    """What is the matter with an interval, in the words of a `Doubt`."""
 
     UNDEFINED = "undefined"
-    FEW_ITEMS = "few items decide"
-    SMALL_GROUPS = "small groups decide"
+    FEW_ITEMS = "about {items} items decide"
+    SMALL_GROUPS = "groups of fewer than {fewest} items decide {share:.0%}"
     HEAVY_TAIL = "a few very large items decide, and others may be larger still"
     # Of half-samples:
-    FAILED = "the metric fails on many halves of the items"
+    FAILED = "the metric fails on {share:.0%} of the halves of the items"
     FAR = "on halves of the items the score is another one on average, so they do not show how it varies"
-    TOO_SLOW = "too few halves of the items can be scored in ten minutes"
+    TOO_SLOW = "200 halves of the items take about {items:,} minutes"
 
 
 class Doubt(NamedTuple):
@@ -67,19 +67,14 @@ class Doubt(NamedTuple):
         return self.reason is Reason.SMALL_GROUPS
 
     def __str__(self) -> str:
-        if self.reason in (Reason.UNDEFINED, Reason.FAR, Reason.HEAVY_TAIL):
-            return str(self.reason.value)
-        if self.reason is Reason.FAILED:
-            cure = "; if rows belong together, such as those of a picture, name their column by --items"
-            return f"the metric fails on {self.share:.0%} of the halves of the items{cure * (self.share > 0.5)}"
-        if self.reason is Reason.TOO_SLOW:
-            return f"200 halves of the items take about {self.items:,} minutes"
-        if self.reason is Reason.FEW_ITEMS:
-            number = {0: "hardly any item decides", 1: "about 1 item decides"}
-            return number.get(self.items, f"about {self.items} items decide")
-        if self.share == 1:
+        if self.reason is Reason.FEW_ITEMS and self.items < 2:
+            return "about 1 item decides" if self.items else "hardly any item decides"
+        if self.reason is Reason.SMALL_GROUPS and self.share == 1:
             return f"fewer than {self.fewest} items"
-        return f"groups of fewer than {self.fewest} items decide {self.share:.0%}"
+        told = str(self.reason.value).format(**self._asdict())
+        if self.reason is Reason.FAILED and self.share > 0.5:
+            told += "; if rows belong together, such as those of a picture, name their column by --items"
+        return told
 
 
 class Units(NamedTuple):

@@ -7,6 +7,7 @@ segment would be punished. Overlaps are removed by the metric's rule.
 import contextlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,6 @@ from podium.hosting.folders import (
     SAMPLE,
     SOLUTION,
     Files,
-    Trial,
     scores,
     section,
     text_table,
@@ -31,7 +31,6 @@ from podium.hosting.folders import (
 )
 from podium.hosting.splitting import TRAIN, Draw, split
 from podium.metric import hosted
-from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE
 from podium.scoring.explain import SMALL_SUBPOPULATION
 from podium.spans.segments import predictionstrings, unified, word_positions
@@ -80,24 +79,23 @@ CHARACTERS_SHOWN = 60
 USUAL_DRAW = Draw(0, test_share=0.4)
 
 
-class Column(NamedTuple):
-    """A column of texts in which each distinct text is held only once."""
+@dataclass(frozen=True)
+class Column(Coded):
+    """A column of texts, of which "" stands for a missing one."""
 
-    name: str  # the name of the column
-    values: list[str]  # the distinct texts; "" stands for a missing one
-    codes: Ints  # (n,) the text of each row, as an index into `values`
+    name: str
     rows: Ints  # (n,) the position of each row in the corpus, counted from 0
 
     def mapped(self, function: Callable[[str], int]) -> Ints:
         """Apply a function to each distinct text."""
-        return np.array([function(value) for value in self.values], dtype=np.int64)[self.codes]
+        return np.asarray(self.each(function, np.int64))
 
     def check(self, wrong: Bools, expected: str) -> None:
         """Raise an error that shows the first wrong rows."""
         faulty = np.flatnonzero(wrong)
         if len(faulty):
             shown = [
-                f"row {number + 1:,} ({repr(self.values[code])[:CHARACTERS_SHOWN]})"
+                f"row {number + 1:,} ({repr(self.texts[code])[:CHARACTERS_SHOWN]})"
                 for number, code in zip(self.rows[faulty].tolist(), self.codes[faulty].tolist())
             ]
             where = f"Wrong in {counted(len(faulty), 'row')} of the corpus: {listed(shown)}"
@@ -134,7 +132,7 @@ def of_texts(texts: pd.DataFrame, further: Iterable[str] = (), columns: Mapping[
             raise HostError(f"--columns: expected one column {name}, found {names.count(name)}")
         if name in used:
             cells = Coded.of(texts[theirs]).changed(lambda text: text if text.strip() else "")
-            kept[name] = Column(name, [*cells.texts], cells.codes, np.arange(len(texts)))
+            kept[name] = Column(cells.codes, cells.texts, name, np.arange(len(texts)))
     return Corpus(kept, names, set(columns.values()))
 
 
@@ -159,12 +157,14 @@ def make(
     part[complete] = split(names, strata, twins, draw.test_share, draw.public_share, draw.seed, cells)
     parameters = {"subpopulation_column_names": ",".join(attributes), **parameters}
     public, private = _tables(segments, essays, writers, part)
-    solution, trials = _tried(public[SAMPLE], private, draw.seed, parameters)
+    solution = way.prepared(hosted.load(METRIC), private[SOLUTION].astype({LABEL: np.int64}), dict(parameters))
+    numbers = dict.fromkeys(PROBABILITIES, np.float64)
+    trials = tried(solution, draw.seed, public[SAMPLE].astype(numbers), private[PERFECT].astype(numbers))
+    tested = set(essays.loc[np.isin(part, PARTS), ESSAY_ID])
     counts = annotations.counts | of_segments
     counts |= {TWINS: len(names) - len(set(twins)), "essays": len(names), "segments": len(segments.row)}
     named = annotations.columns[ESSAY_ID].name
-    warnings = _warnings(counts, len(annotations.effective), len(essays), named)
-    warnings += _warnings_of_columns(corpus, chosen)
+    warnings = _warnings(counts, len(annotations.effective), len(essays), named) + _of_columns(corpus, chosen)
     report = [
         "# The competition's files",
         f"Drawn with seed {draw.seed}: {draw.test_share:g} of the essays are for the test, and "
@@ -174,12 +174,10 @@ def make(
         *([] if complete.all() else [f"Left out: {listed(essays.loc[~complete, ESSAY_ID].tolist())}."]),
         *_about_writers(chosen, part[complete], writers, attributes),
         scores(solution, trials),
+        *(balance.report(cells, solution, tested, trials[0]) if cells is not None else []),
     ]
-    tested = set(essays.loc[np.isin(part, PARTS), ESSAY_ID])
-    if cells is not None:
-        report += balance.report(cells, solution, tested, trials[0])
-    text = "\n\n".join(report) + "\n"
-    return Files(public, private, text, warnings, solution, trials, sorted(tested), parameters)
+    told = "\n\n".join(report) + "\n"
+    return Files(public, private, told, warnings, solution, trials, sorted(tested), parameters)
 
 
 class _Annotations(NamedTuple):
@@ -197,10 +195,9 @@ def _annotations(corpus: Corpus, attributes: list[str], spellings: Mapping[str, 
     columns = _check_columns(corpus, attributes)
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
     named.check(named.mapped(len) == 0, "a value in every row")
-    _check_meanings(spellings)
     type_of = _spelled(types, (*TYPES, UNANNOTATED), spellings)
     label_of = _spelled(labels, (*EFFECTIVENESS, ""), AS_NUMBERS | dict(spellings))
-    unused = [repr(text) for text in spellings if text not in types.values + labels.values]
+    unused = [repr(text) for text in spellings if text not in [*types.texts, *labels.texts]]
     if unused:
         raise HostError(f"--map: {', '.join(unused)} occurs neither in {TYPE} nor in {LABEL}")
     annotated = np.flatnonzero(type_of < len(TYPES))
@@ -209,10 +206,10 @@ def _annotations(corpus: Corpus, attributes: list[str], spellings: Mapping[str, 
     counts = {
         "rows": len(type_of),
         f"rows that are {UNANNOTATED}: dropped": len(type_of) - len(annotated),
-        "essays without an annotated row: dropped": len(named.values) - len(np.unique(named.codes[annotated])),
+        "essays without an annotated row: dropped": len(named.texts) - len(np.unique(named.codes[annotated])),
     }
     columns = {
-        name: column._replace(codes=column.codes[annotated], rows=annotated) for name, column in columns.items()
+        name: replace(column, codes=column.codes[annotated], rows=annotated) for name, column in columns.items()
     }
     effective = np.array([*EFFECTIVENESS.values(), -1])[label_of[annotated]]
     return _Annotations(columns, type_of[annotated], effective, counts)
@@ -222,7 +219,7 @@ def _essays(annotations: _Annotations, writers: list[str]) -> tuple[pd.DataFrame
     """Make the table of essays, in the order of their ids, and tell the essay of each segment, (n,)."""
     columns = annotations.columns
     named = columns[ESSAY_ID]
-    essay, ids = pd.factorize(np.array(named.values, dtype=object)[named.codes], sort=True)
+    essay, ids = pd.factorize(np.array(named.texts, dtype=object)[named.codes], sort=True)
     first_row = np.unique(essay, return_index=True)[1]
     of_essays = {
         name: _of_essays(columns[name], essay, first_row) for name in (*writers, TEXT) if name in columns
@@ -272,7 +269,7 @@ def _warnings(counts: Mapping[str, int], segments: int, essays: int, named: str)
     return warnings
 
 
-def _warnings_of_columns(corpus: Corpus, chosen: pd.DataFrame) -> list[str]:
+def _of_columns(corpus: Corpus, chosen: pd.DataFrame) -> list[str]:
     """Say which texts are missing, and whether the effectiveness is."""
     warnings = []
     if TEXT not in chosen:
@@ -337,7 +334,7 @@ def _check_columns(corpus: Corpus, attributes: list[str]) -> dict[str, Column]:
     columns = {name: column for name, column in corpus.columns.items() if name not in ESSAY_IDS}
     if LABEL not in columns:
         none = np.zeros_like(columns[TYPE].codes)
-        columns[LABEL] = Column(LABEL, [UNTOLD], none, columns[TYPE].rows)
+        columns[LABEL] = Column(none, [UNTOLD], LABEL, columns[TYPE].rows)
     return columns | {ESSAY_ID: corpus.columns[candidates[0]]}
 
 
@@ -354,14 +351,6 @@ def _what_lacks(corpus: Corpus, lacking: list[str], attributes: list[str]) -> st
     return text
 
 
-def _check_meanings(spellings: Mapping[str, str]) -> None:
-    """Check that every spelling stands for a type or an effectiveness, of which "" is a missing one."""
-    known = [*TYPES, UNANNOTATED, *EFFECTIVENESS]
-    for theirs, ours in spellings.items():
-        if ours not in ("", *known):
-            raise HostError(f"--map {theirs}={ours}: expected OURS to be one of {', '.join(known)}")
-
-
 def _spelled(column: Column, known: tuple[str, ...], spellings: Mapping[str, str]) -> Ints:
     """Find the index of each value among the known ones."""
     index = {text: number for number, text in enumerate(known)}
@@ -375,7 +364,7 @@ def _of_essays(column: Column, essay: Ints, first_row: Ints) -> list[str | None]
     """Get the value of each essay, which all of its rows must share; None if it is missing."""
     codes = column.codes[first_row]
     column.check(column.codes != codes[essay], "one value per essay, that of its first row")
-    return [column.values[code] or None for code in codes.tolist()]
+    return [column.texts[code] or None for code in codes.tolist()]
 
 
 class _Found(NamedTuple):
@@ -396,7 +385,7 @@ def _words(columns: dict[str, Column]) -> _Found:
         first, last, counts = _words_of_characters(columns)
     if WORDS in columns:
         column = columns[WORDS]
-        firsts, lasts = unified().parse_predictionstrings([text or "0" for text in column.values])
+        firsts, lasts = unified().parse_predictionstrings([text or "0" for text in column.texts])
         given_first, given_last = firsts[column.codes], lasts[column.codes]
         column.check(given_last < 0, "positions such as '45 46 47', counted from 0, without a gap")
         given_last = np.where(column.mapped(len) == 0, -1, given_last)
@@ -422,7 +411,7 @@ def _words_of_characters(columns: dict[str, Column]) -> tuple[Ints, Ints, dict[s
         start, end, counted_otherwise = _as_quoted(columns, start, end, located)
     first, last = np.zeros_like(start), np.full_like(start, -1)
     rows = np.flatnonzero(located)
-    first[rows], last[rows] = word_positions(text.values, text.codes[rows], start[rows], end[rows])
+    first[rows], last[rows] = word_positions(text.texts, text.codes[rows], start[rows], end[rows])
     cut = int((located & (end > text.mapped(len))).sum())
     return first, last, {CUT: cut, COUNTED: counted_otherwise}
 
@@ -432,18 +421,18 @@ def _as_quoted(columns: dict[str, Column], start: Ints, end: Ints, located: Bool
     text, quote = columns[TEXT], columns[QUOTE]
 
     def is_right(row: int) -> bool:
-        said = quote.values[quote.codes[row]]
-        return not said or said == text.values[text.codes[row]][start[row] : end[row]]
+        said = quote.texts[quote.codes[row]]
+        return not said or said == text.texts[text.codes[row]][start[row] : end[row]]
 
     doubtful = {text.codes[row] for row in np.flatnonzero(located).tolist() if not is_right(row)}
     start, end, changed = start.copy(), end.copy(), 0
     for code in doubtful:
         rows = np.flatnonzero(located & (text.codes == code))
         places = [
-            Place([(start[row], end[row])], quote.values[quote.codes[row]] or None, "") for row in rows.tolist()
+            Place([(start[row], end[row])], quote.texts[quote.codes[row]] or None, "") for row in rows.tolist()
         ]
         with contextlib.suppress(ValueError):  # A place lies beyond the text.
-            found = AnnotatedText(text.values[code], wrote=True).find([places])[0]
+            found = AnnotatedText(text.texts[code], wrote=True).find([places])[0]
             if sum(each.is_true for each in found) <= len(found) / 2:
                 continue
             for row, each in zip(rows.tolist(), found):
@@ -455,13 +444,13 @@ def _as_quoted(columns: dict[str, Column], start: Ints, end: Ints, located: Bool
 def _contradicted(columns: dict[str, Column], first: Ints, last: Ints) -> int:
     """Count the segments that quote other words than theirs; refuse the corpus if they are many."""
     quote = columns[QUOTE]
-    text = columns.get(TEXT, quote._replace(values=[""], codes=np.zeros_like(quote.codes)))
+    text = columns.get(TEXT, replace(quote, texts=[""], codes=np.zeros_like(quote.codes)))
     rows = np.flatnonzero((last >= first) & (quote.mapped(len) > 0))
     wrong = list[tuple[str, str, int]]()
     for code, some in by_essay(text.codes[rows]):  # The words of all texts at once would take much memory.
-        words = text.values[code].split()
+        words = text.texts[code].split()
         for row in rows[some].tolist():
-            said, number = quote.values[quote.codes[row]], int(last[row] - first[row]) + 1
+            said, number = quote.texts[quote.codes[row]], int(last[row] - first[row]) + 1
             here = words[first[row] : last[row] + 1]
             if words and not _are_quoted(said, here):
                 wrong.append((said, repr(" ".join(here)[:CHARACTERS_SHOWN]), row))
@@ -541,10 +530,7 @@ def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) 
     if TEXT in essays:
         length = np.array([len((text or "").split()) for text in essays[TEXT]])
         lengths, first = np.unique(length[training], return_index=True)
-        after = np.searchsorted(lengths, length[tested]).clip(max=len(lengths) - 1)
-        before = np.maximum(after - 1, 0)
-        is_before = length[tested] - lengths[before] <= np.abs(lengths[after] - length[tested])
-        models = training[first[np.where(is_before, before, after)]]
+        models = training[[first[np.abs(lengths - each).argmin()] for each in length[tested]]]
     else:  # Without texts there is no length, so training essays are taken in turn.
         models = training[np.arange(len(tested)) % len(training)]
     starts = np.searchsorted(segments.essay, np.arange(len(essays) + 1))
@@ -571,13 +557,13 @@ def _subpopulations(
     essays: pd.DataFrame, part: npt.NDArray[np.object_], attributes: list[str]
 ) -> list[list[Any]]:
     """List the sub-populations: attribute, value, and the numbers of essays in each part."""
-    rows = []
-    metric = unified()
+    rows, missing = [], unified().MISSING
     for attribute in attributes:
-        values = essays[attribute].fillna(metric.MISSING).to_numpy()
-        for value in sorted(set(values), key=lambda value: (value == metric.MISSING, value)):
-            here = part[values == value]
-            rows.append([attribute, value, *(int((here == name).sum()) for name in (TRAIN, *PARTS))])
+        sizes = pd.crosstab(essays[attribute].fillna(missing), part).reindex(
+            columns=[TRAIN, *PARTS], fill_value=0
+        )
+        for value in sorted(sizes.index, key=lambda value: (value == missing, value)):
+            rows.append([attribute, value, *map(int, sizes.loc[value])])
     return rows
 
 
@@ -591,13 +577,3 @@ def _small(sizes: list[list[Any]]) -> list[str]:
     ]
     why = f"Too small for the softmin (fewer than {SMALL_SUBPOPULATION} essays): a low score by chance "
     return [f"{why}gets a large weight.", "\n".join(small)] if small else []
-
-
-def _tried(
-    sample: pd.DataFrame, private: Mapping[str, pd.DataFrame], seed: int, parameters: Mapping[str, Any]
-) -> tuple[evaluating.Solution, list[Trial]]:
-    """Score the sample and the perfect submission."""
-    truth = private[SOLUTION].astype({LABEL: np.int64})
-    solution = way.prepared(hosted.load(METRIC), truth, dict(parameters))
-    numbers = dict.fromkeys(PROBABILITIES, np.float64)
-    return solution, tried(solution, seed, sample.astype(numbers), private[PERFECT].astype(numbers))

@@ -26,10 +26,6 @@ SHOWN = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4)  # shares of the test set whose groups 
 DIGITS = 3  # of scores that are compared
 WEIGH = "Sizes of groups weigh in this metric, so its scores are those of other shares than the corpus has."
 IF_WEIGH = "If the metric is a mean over items, its scores are those of other shares than the corpus has."
-NO_TRAINING = (
-    f"{OPTION}: expected a training part, from which the test set gets more of the rare groups; give --test, "
-    "such as --test 0.2"
-)
 
 
 class Balance(NamedTuple):
@@ -43,18 +39,6 @@ class Balance(NamedTuple):
         counts = Counter(self.cells.values())
         some = Counter(self.cells[item] for item in items)
         return {cell: some[cell] for cell in sorted(counts, key=lambda cell: (-counts[cell], cell))}
-
-
-def check(balance: Balance) -> None:
-    """Refuse columns whose values are no groups."""
-    sizes = balance.sizes(balance.cells).values()
-    if len(sizes) < 2:
-        raise HostError(f"{_option(balance)}: expected several groups, found one: leave out the option")
-    if max(sizes) < FEWEST:
-        raise HostError(
-            f"{_option(balance)}: expected groups of at least {FEWEST} items, found {len(sizes):,} groups in "
-            f"{sum(sizes):,} items: name fewer columns, or others with fewer values"
-        )
 
 
 def quotas(sizes: Ints, number: int) -> Ints:
@@ -156,11 +140,6 @@ def _name(cell: tuple[str, ...]) -> str:
     return ", ".join(value or "(missing)" for value in cell)
 
 
-def _option(balance: Balance) -> str:
-    """Write the option as it was given."""
-    return f"{OPTION} {' '.join(balance.columns)}"
-
-
 def of_table(table: pd.DataFrame, items: Sequence[str], names: Sequence[str]) -> Balance:
     """Find the cells of the items of a table, which has the item of each row; an item has one cell."""
     require(table, names, OPTION)
@@ -169,5 +148,10 @@ def of_table(table: pd.DataFrame, items: Sequence[str], names: Sequence[str]) ->
     for name in names:
         require_one_value(cells[name], items, f"{OPTION}: expected one {name}")
     balance = Balance(names, dict(zip(items, cells.itertuples(index=False, name=None))))
-    check(balance)
+    sizes = balance.sizes(balance.cells).values()
+    if max(sizes) < FEWEST:
+        raise HostError(
+            f"{OPTION} {' '.join(names)}: expected groups of at least {FEWEST} items, found {len(sizes):,} "
+            f"groups in {sum(sizes):,} items: name fewer columns, or others with fewer values"
+        )
     return balance

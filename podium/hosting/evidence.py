@@ -272,18 +272,12 @@ def told_by_order(rows: Ints, answers: Secrets) -> Evidence | None:
     """What the order of some rows tells: neighbors have the same answer, or numbers rise or fall."""
     rows = rows[_once(rows)]
     rows = rows[answers.places[rows] == 0]
-    if len(rows) < LEAST_ROWS:
-        return None
-    for column, rate in _pairs(rows[:-1], rows[1:], answers, by_rank=True):
-        chance = 0.0
-        if column < len(answers.names):
-            codes = answers.codes[rows, column]
-            chance = share_of(codes, np.zeros_like(rows), codes, np.zeros_like(rows))
-        elif not _is_monotone(rows, column, answers) or rate < NEAR:
-            continue
-        if tells(rate, chance, len(rows) - 1):
-            return Evidence(answers.name(column), "", 0, rate, chance, len(rows))
-    return None
+
+    def by_neighbors(codes: Ints, rate: float) -> tuple[float, float]:
+        """How many neighbors have the same answer, and any two rows."""
+        return rate, share_of(codes, np.zeros_like(rows), codes, np.zeros_like(rows))
+
+    return next(_along(rows, answers, by_neighbors, by_rank=True), None) if len(rows) >= LEAST_ROWS else None
 
 
 def _forms(column: Coded) -> Iterator[tuple[str, Coded]]:
@@ -385,22 +379,36 @@ def _by_order(values: Coded, rows: Ints, answers: Secrets) -> Iterator[Evidence]
         place = np.argsort(sorted(range(len(values.texts)), key=lambda code: natural(values.texts[code])))
         order = np.argsort(place[values.codes], kind="stable")
     ties = np.unique(values.codes[order], return_counts=True)[1] / len(order)
-    for column, rate in _pairs(rows[order[:-1]], rows[order[1:]], answers, by_rank=by_rank):
-        chance = 0.0
+    near = NEAR * (1 - float((ties**2).sum()))
+    for found in _along(rows[order], answers, _by_ranges, by_rank=by_rank, near=near):
+        yield found._replace(example=int(order[0]))
+
+
+def _along(
+    rows: Ints,
+    answers: Secrets,
+    of_classes: Callable[[Ints, float], tuple[float, float]],
+    *,
+    by_rank: bool,
+    near: float = NEAR,
+) -> Iterator[Evidence]:
+    """What an order of rows tells: classes as the function says, or numbers that rise or fall."""
+    for column, alike in _pairs(rows[:-1], rows[1:], answers, by_rank=by_rank):
+        rate, chance = alike, 0.0
         if column < len(answers.names):
-            rate, chance = _by_ranges(answers.codes[rows[order], column])
-        elif not _is_monotone(rows[order], column, answers) or rate < NEAR * (1 - (ties**2).sum()):
+            rate, chance = of_classes(answers.codes[rows, column], alike)
+        elif alike < near or not _is_monotone(rows, column, answers):
             continue
-        if tells(rate, chance, len(order)):
-            yield Evidence(answers.name(column), "", int(order[0]), rate, chance, len(order))
+        if tells(rate, chance, len(rows) - 1):
+            yield Evidence(answers.name(column), "", 0, rate, chance, len(rows))
 
 
-def _by_ranges(codes: Ints) -> tuple[float, float]:
+def _by_ranges(codes: Ints, _rate: float) -> tuple[float, float]:
     """How many rows of an order lie in the range of their answer, and 1 if that may be a good feature."""
     _, own, counts = np.unique(codes, return_inverse=True, return_counts=True)
     middles = np.argsort([np.median(np.flatnonzero(own == each)) for each in range(len(counts))])
     rate = float((own == np.repeat(middles, counts[middles])).mean())
-    return rate, max(FEATURE, counts.max() / len(own)) if rate >= PURE else 1.0
+    return rate, max(FEATURE, float(counts.max()) / len(own)) if rate >= PURE else 1.0
 
 
 def _is_monotone(rows: Ints, column: int, answers: Secrets) -> bool:

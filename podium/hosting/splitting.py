@@ -167,16 +167,11 @@ def parts_of(
 def _check_ways(splitting: str, draw: Draw) -> None:
     """Refuse several ways of choosing the test set."""
     option = "--split" if draw.split else f"the column {USAGE}"
-    ways = {"--by-time": draw.by_time, "--balance": draw.balanced, option: splitting}
+    has_share = bool(splitting) and draw.test_share != 1
+    ways = {"--by-time": draw.by_time, "--balance": draw.balanced, option: splitting, "--test": has_share}
     given = [each for each, value in ways.items() if value]
     if len(given) > 1:
         raise UsageError(f"{listed(given)}: expected one way to choose the test set: leave out the others")
-    if splitting and draw.test_share != 1:
-        raise UsageError(
-            f"--test: the labels have a column {splitting}, which chooses the test set; leave out one"
-        )
-    if draw.balanced and draw.test_share == 1:
-        raise UsageError(balance.NO_TRAINING)
 
 
 def _how_drawn(draw: Draw, has_items: bool) -> list[str]:

@@ -547,7 +547,7 @@ def test_other_spellings(by_words):
         pd.testing.assert_frame_equal(tables(files)[name], table)
     with pytest.raises(HostError, match=r"^--map: 'Hock' occurs neither in discourse_type nor in"):
         make(by_words, spellings={"Hock": "Lead"})
-    with pytest.raises(HostError, match=r"^--map Lead=Leads: expected OURS to be one of Lead, Position, "):
+    with pytest.raises(HostError, match=r"^discourse_type: expected one of Lead, .* \(--map 'THEIRS=OURS'"):
         make(by_words, spellings={"Lead": "Leads"})
 
 
@@ -1123,7 +1123,7 @@ def test_an_answer_that_no_neighbor_tells_gives_no_warning(capsys, labels):
         (["--by-time", "text", "--test", 0.3], 4, "--by-time text: expected in every row a number, or a date"),
         (["--by-time", "day", "--test", 0.3], 4, "--by-time: expected a column day, found id, text, answer"),
         (["--by-time", "id", "--split", "text"], 2, "--by-time, --split: expected one way to choose"),
-        (["--split", "answer", "--test", 0.3], 2, "--test: the labels have a column answer, which chooses"),
+        (["--split", "answer", "--test", 0.3], 2, "--split, --test: expected one way to choose"),
         (
             ["--split", "answer"],
             4,

@@ -292,7 +292,7 @@ def test_a_table_is_split_into_what_is_scored_and_what_is_to_learn_from(capsys, 
     assert sorted(sample["id"]) == sorted(solution["id"])
     line = [*command_for(labels.assign(Usage="Public"), tmp_path), tmp_path / "none", "--test", 0.4]
     code, _, err = run_podium(capsys, *line)
-    assert (code, "--test: the labels have a column Usage, which chooses the test set" in err) == (2, True)
+    assert (code, "the column Usage, --test: expected one way to choose the test set" in err) == (2, True)
 
 
 @pytest.mark.parametrize("metric", ["scifact", "readable"])

@@ -68,7 +68,7 @@ def _argument(parameter: inspect.Parameter, told: str, metavar: str) -> tuple[li
         given["required"] = True
     else:
         shown = f" (default: {default:g})" if isinstance(default, float) else f" (default: {default})"
-        given["help"] = told + (shown if default else "")
+        given["help"] = told + (shown if default and "(default:" not in told else "")
     return flags, given
 
 

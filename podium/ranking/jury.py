@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from podium.ranking import choice
-from podium.ranking.rules import LONGEST_REASON
 from podium.ranking.submissions import Submission
 from podium.tables import names
 from podium.tables.files import Location
@@ -82,8 +81,6 @@ def read(path: Location, submissions: Sequence[Submission], failed: pd.DataFrame
             raise HostError(wrong(path, row, SAME, expected, same))
         if status == DISQUALIFIED and not reason:
             raise HostError(wrong(path, row, "reason", f"why {printable(team)[:60]} is {DISQUALIFIED}", None))
-        if len(reason) > LONGEST_REASON:
-            raise HostError(wrong(path, row, "reason", f"at most {LONGEST_REASON} characters", reason))
     if not accounts:
         return table[COLUMNS]
     return table.assign(status=table["status"].where(table[SAME] == "", "same team as " + table[SAME]))

@@ -110,16 +110,15 @@ class _Unjudged(NamedTuple):
 
 
 def visit(
-    job: Job, known: bytes, submissions: Sequence[tuple[int, Submission]]
+    job: Job, known: frozenset[str], submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, str, bytes | Fault | None]]:
     """Score some submissions, and return for each its hashes and its entry, or None if the store has it.
 
     Their metric is judged with each of them. Without statistics it is loaded once more and scores them in the
     reverse order, so none of them has the same calls before it.
     """
-    names = np.frombuffer(known, f"S{store.NAME_LENGTH}")
     solution = job.solution_anew()
-    scored = [(number, *_visited(job, solution, names, submission)) for number, submission in submissions]
+    scored = [(number, *_visited(job, solution, known, submission)) for number, submission in submissions]
     has_statistics = bool(solution.prepared) or solution.metric.is_own
     again = None if has_statistics else hosted.anew(solution.metric)
     answers = [
@@ -130,16 +129,14 @@ def visit(
 
 
 def _visited(
-    job: Job, solution: evaluating.Solution, names: Any, submission: Submission
+    job: Job, solution: evaluating.Solution, known: frozenset[str], submission: Submission
 ) -> tuple[str, bytes | Fault | _Unjudged | None]:
     """Score a submission that is not among those with these names of entries; return its hashes, too."""
     digests = ""
     try:
         contents = contents_of(submission)
         digests = digests_in(contents)
-        name = entry_name(job.context, digests).encode()
-        position = int(names.searchsorted(name))
-        is_known = position < len(names) and names[position] == name
+        is_known = entry_name(job.context, digests) in known
         return digests, None if is_known else _score(job, solution, submission, contents, digests)
     except NotAFile as problem:
         # It has no content that could be hashed, so what was found instead of one gets hashed.
@@ -345,7 +342,7 @@ def _round(
     """Score submissions that are not kept in the store, and return what became of them, or the faults."""
     results: dict[int, Scored] = {}
     faults: dict[int, Fault] = {}
-    work = functools.partial(visit, desk.job, b"".join(name.encode() for name in sorted(kept)))
+    work = functools.partial(visit, desk.job, kept)
     is_own = desk.solution.metric.is_own
     most = at_once if is_own else min(at_once, _most_of_strangers(len(submissions)))
     batches = batches_of(submissions, SIZE, desk.workers, most, is_fixed=not is_own)

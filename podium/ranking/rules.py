@@ -19,7 +19,6 @@ from podium.words.options import Values, flag_of, whole_number
 RUN = "run.json"  # records them
 CIRCUMSTANCES = ("command", "date", "hardware", "store", "versions")  # cannot be computed again
 
-LONGEST_REASON = 300  # characters, because it stands on the page
 TEAM_PAGE = "team.html"
 ALL_TEAMS = "all"  # in place of the name of a team
 LAST = "last"  # the rule by which the last file of a team counts, as on Codabench and EvalAI
@@ -192,8 +191,8 @@ class Options(Heading, Rules, Places):
         Also rank with other weights, thresholds and overlap rules, with each attribute alone, and with the
         memo's steps from the metric of Feedback Prize 1. The chosen files are read once more.
     resamples : N
-        The number of draws; 0 for no statements about chance. For a metric with ``score()`` alone, the default
-        is as many as fit into ten minutes, and nothing is said if these are fewer than 200.
+        The number of draws; 0 for no statements about chance (default: 1000, but for a metric with ``score()``
+        alone as many as fit into ten minutes, and nothing is said if these are fewer than 200).
     items : COLUMN
         Draw all items with the same value in this column of the solution together, such as those of a prompt or
         a patient. By default, each item is drawn alone.

@@ -45,8 +45,7 @@ def compared(
     """Compare the files of a board with what its inputs lead to; list the differences, and what to know."""
     if "before" in given:
         given = {**given, "before": leaving_out.board_in(given["before"])}
-    run = run_json.recorded(folder, given, "--NAME PATH")
-    facts, options = run.facts, run.options
+    facts, options = run_json.recorded(folder, given, "--NAME PATH")
     if deadline is not None:
         options = replace(options, deadline=deadline)
     if changed := run_json.changed_metric(facts, options):
@@ -62,7 +61,7 @@ def compared(
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     files = [each for each in there if each[:2] in published]
     differences = [
-        *run.changed(),
+        *run_json.changed(facts, options),
         *parts,
         *_changed_list(there, published),
     ]

@@ -131,22 +131,22 @@ def _again(asked: Options, folder: Path, more: Mapping[str, Any]) -> tuple[Optio
         raise UsageError(f"--out {asked.out}: expected another folder than that of --again")
     naming = f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES"
     given = {name: path for name, path in asked.paths.items() if path is not None and name != "metric"}
-    run = run_json.recorded(folder, given, naming, READ_FROM_STORE)
-    if changes := run.changed(unless={"submissions", *(given.keys() - {*MOVED})}):
+    facts, earlier = run_json.recorded(folder, given, naming, READ_FROM_STORE)
+    if changes := run_json.changed(facts, earlier, {"submissions", *(given.keys() - {*MOVED})}):
         cure = "rank without --again; with the same --out, what has not changed is not scored again"
         raise UsageError(f"{changes[0]}; {cure}")
-    loaded = hosted.load(run.options.metric)
+    loaded = hosted.load(earlier.metric)
     asked = _with_parameters(loaded, asked, more)
     changed = asked.given & {each.name for each in (*fields(Rules), *fields(Heading))}
     options = replace(
-        run.options,
+        earlier,
         jobs=asked.jobs,
-        parameters=_of_measures(loaded, run.options.metric_parameters, asked.metric_parameters),
+        parameters=_of_measures(loaded, earlier.metric_parameters, asked.metric_parameters),
         **{"variants": False, "team": None, **{name: getattr(asked, name) for name in changed}},
     )
-    manifest = run.facts["inputs"]["submissions"].get("sha256")
-    inputs = inputs_of(options, run.submissions)._replace(manifest=manifest)
-    return asked, (options, inputs, folder / run.facts["store"])
+    manifest = facts["inputs"]["submissions"].get("sha256")
+    inputs = inputs_of(options, run_json.stored(facts))._replace(manifest=manifest)
+    return asked, (options, inputs, folder / facts["store"])
 
 
 READ_FROM_STORE = ("submissions", "side")  # whose addresses are not opened, because no submission is read

@@ -9,6 +9,8 @@ import numpy as np
 
 from podium.metric import hosted
 from podium.ranking import board, comparing, making, passes, run_json, uncertainty
+from podium.ranking.rules import Options
+from podium.ranking.submissions import Submission
 from podium.scoring.evaluating import Solution
 from podium.statistics import Scores
 from podium.statistics.doubts import Doubt
@@ -34,22 +36,23 @@ def of_board(folder: Path, facts: dict[str, Any]) -> tuple[Redrawn | None, str]:
     if not store.is_dir():
         return None, f"{folder} has no store"
     try:
-        run = run_json.recorded(folder, {}, f"rank {folder} again with --NAME", making.READ_FROM_STORE)
-        if changes := run.changed(unless=making.READ_FROM_STORE):
+        _, options = run_json.recorded(folder, {}, f"rank {folder} again with --NAME", making.READ_FROM_STORE)
+        if changes := run_json.changed(facts, options, making.READ_FROM_STORE):
             return None, f"{folder}: {changes[0]}"
-        return _redrawn(folder, run, store)
+        options = replace(options, site_board=None, before=None, jobs=1)
+        return _redrawn(folder, options, run_json.stored(facts), store)
     except (HostError, UsageError) as problem:
         return None, f"{folder}: {problem}"
 
 
-def _redrawn(folder: Path, run: run_json.EarlierRun, store: Path) -> tuple[Redrawn | None, str]:
+def _redrawn(
+    folder: Path, options: Options, submissions: list[Submission], store: Path
+) -> tuple[Redrawn | None, str]:
     """Read the store, and draw."""
-    options = replace(run.options, site_board=None, before=None, jobs=1)
-    contents = [each.digests for each in run.submissions]
-    inputs = making.inputs_of(options, run.submissions)
+    inputs = making.inputs_of(options, submissions)
     comparing.announce(hosted.find(options.metric))
     with making.desk_of(options, store, inputs) as desk:
-        scored = passes.stored(desk, contents)
+        scored = passes.stored(desk, [each.digests for each in submissions])
         leaderboard, examined, prizes = board.examined_again(options, inputs, desk, scored)
         solution = desk.solution
     if not examined.resamples or not examined.details:

@@ -9,7 +9,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from podium.child.limits import Limits
 from podium.metric import hosted
@@ -178,23 +178,10 @@ def options_of(
     )
 
 
-class EarlierRun(NamedTuple):
-    """An earlier run, with what was given in place of what it names."""
-
-    facts: dict[str, Any]  # the content of its run.json
-    options: Options
-    submissions: list[Submission]  # as it has stored them: without a path
-
-    def changed(self, unless: Collection[str] = ()) -> list[str]:
-        """List the inputs that have changed since, but for some that need not be the same."""
-        names = [name for name in self.facts["inputs"] if name not in unless]
-        return [change for name in names for change in _changed_input(self.facts, self.options, name)]
-
-
 def recorded(
     folder: Location, given: Mapping[str, Location], naming: str, unread: Collection[str] = ()
-) -> EarlierRun:
-    """Read what a finished run was, with the inputs that are given now, which an option names.
+) -> tuple[dict[str, Any], Options]:
+    """Read the record of a finished run, and what was asked for; the inputs that are given count.
 
     Nothing is opened that only run.json names and that is an address, because it may be a stranger's.
     """
@@ -214,19 +201,27 @@ def recorded(
             raise UsageError(
                 f"{RUN} names {printable(path)[:200]}, which is not there; say where it is now: {option}"
             )
-    return EarlierRun(facts, opened(options, unread), [as_stored(each) for each in facts["submissions"]])
+    return facts, opened(options, unread)
 
 
-def as_stored(facts: Mapping[str, str]) -> Submission:
-    """A submission as it was in a run: it has hashes, and no path."""
-    digests = digests_of(facts["sha256"], facts.get("side_sha256", ""))
-    return as_published(Submission(facts["team"], facts["submission"], "", digests=digests), facts)
+def stored(facts: Mapping[str, Any]) -> list[Submission]:
+    """The submissions of a run, which have hashes, and no path."""
+    return [
+        Submission(
+            each["team"],
+            each["submission"],
+            path="",
+            digests=digests_of(each["sha256"], each.get("side_sha256", "")),
+            **{name: each.get(name, "") for name in OF_MANIFEST},
+        )
+        for each in facts["submissions"]
+    ]
 
 
-def as_published(submission: Submission, facts: Mapping[str, str]) -> Submission:
-    """Add to a submission what run.json has kept from a manifest."""
-    submitted_at, public_score, selected = (facts.get(name, "") for name in OF_MANIFEST)
-    return submission._replace(submitted_at=submitted_at, public_score=public_score, selected=selected)
+def changed(facts: Mapping[str, Any], options: Options, unless: Collection[str] = ()) -> list[str]:
+    """List the inputs that have changed since a run, but for some that need not be the same."""
+    names = [name for name in facts["inputs"] if name not in unless]
+    return [change for name in names for change in _changed_input(facts, options, name)]
 
 
 def changed_metric(facts: Mapping[str, Any], options: Options) -> list[str]:

@@ -53,8 +53,7 @@ def computed(finished_run):
     """What `podium verify` computes of the board, once for all alterations that leave the inputs alone."""
     facts = run_json.read(finished_run / "final")
     options = run_json.options_of(facts, finished_run / "final")
-    published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
-    files = [run_json.as_published(each, published[each[:2]]) for each in submissions.find(options.submissions)]
+    files = submissions.find(options.submissions)
     return comparing._ranked_again(facts, options, files, finished_run / "final", 1)
 
 

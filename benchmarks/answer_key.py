@@ -36,20 +36,16 @@ ITEMS, TEAMS, WRONG, SEEDS = 800, 15, 12, 5
 ERRORS = np.linspace(0.06, 0.19, TEAMS)[:, np.newaxis]  # of the teams; some items are hard
 HARD = 0.12
 STATISTICS = """
-class Prepared:
-    def __init__(self, solution, row_id):
-        self.solution, self.row_id = solution, row_id
-        self.items, self.item_of_row = solution[row_id].astype(str).tolist(), np.arange(len(solution))
+def numbers(solution, submission):
+    return np.stack([values(solution, submission), np.ones(len(solution))], axis=1)
 
-    def statistics(self, submission):
-        return np.stack([values(self.solution, submission), np.ones(len(submission))], axis=1)
-
-    def measures(self, sums):
-        total, number = np.moveaxis(np.asarray(sums)[..., 0, :], -1, 0)
-        return (total / np.where(number, number, np.nan))[..., np.newaxis]
+def mean(sums):
+    return sums[..., 0] / sums[..., 1]
 
 def prepare(solution, row_id_column_name):
-    return Prepared(solution, row_id_column_name)
+    from podium.statistics import item_wise
+
+    return item_wise(solution, row_id_column_name, numbers, mean)
 """
 # What a row is worth, from its truth and what is given there, and whether more is better.
 VALUES = {

@@ -1,7 +1,6 @@
 """Does what podium says about chance come true?
 
     python -m benchmarks.coverage [--boards 50] [--kinds SET … | --only NAME …] [--fields FOLDER] [--save CSV]
-    python -m benchmarks.coverage --show AFTER.csv [--before BEFORE.csv]
     python -m benchmarks.coverage --detectable [--sets 200]
 
 A population of items is made, with teams whose answers to every item are known.  A test set is drawn from it
@@ -183,10 +182,6 @@ def main() -> None:
     which.add_argument("--kinds", nargs="+", choices=[*SETS, "all"], default=["usual"], help="sets of them")
     parser.add_argument("--fields", type=Path, metavar="FOLDER", help="the results of real systems")
     parser.add_argument("--save", type=Path, metavar="CSV", help="write a row per statement")
-    which.add_argument(
-        "--show", type=Path, metavar="CSV", help="print the tables of statements that were saved"
-    )
-    parser.add_argument("--before", type=Path, metavar="CSV", help="statements to compare with")
     which.add_argument("--detectable", action="store_true", help="whether what is called detectable is found")
     parser.add_argument("--sets", type=int, default=200, help="test sets of each kind, for --detectable")
     options = parser.parse_args()
@@ -199,13 +194,10 @@ def main() -> None:
     start = time.process_time()
     sets = SETS if "all" in options.kinds else options.kinds
     names = options.only or [name for each in sets for name in SETS[each]]
-    if options.show:
-        rows = pd.read_csv(options.show)
-    else:
-        rows = simulate(names, options.boards, options.items, options.fields)
+    rows = simulate(names, options.boards, options.items, options.fields)
     if options.save:
         rows.to_csv(options.save, index=False)
-    show(rows, pd.read_csv(options.before) if options.before else None)
+    show(rows)
     boards = rows.groupby("population")["board"].nunique().max()
     print(f"\n{boards} boards of each of {rows['population'].nunique()} kinds", end=", ")
     print(f"{time.process_time() - start:.0f} CPU seconds")
@@ -701,9 +693,9 @@ def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> 
 # ---- Tables ------------------------------------------------------------------------------------------------
 
 
-def show(rows: pd.DataFrame, before: pd.DataFrame | None = None) -> None:
-    """Print what was said against what came, also before a change."""
-    _show_winners({"": rows} if before is None else {"before": before, "after": rows})
+def show(rows: pd.DataFrame) -> None:
+    """Print what was said against what came."""
+    _show_winners(rows)
     trusted = rows[~rows["doubt"].astype(bool)]
     lines = []
     for what in SHARES:
@@ -725,30 +717,23 @@ def show(rows: pd.DataFrame, before: pd.DataFrame | None = None) -> None:
     print_table(title, ["population", *SHARES, *INTERVALS, "best"], lines)
 
 
-def _show_winners(runs: Mapping[str, pd.DataFrame]) -> None:
-    """Print for each kind what runs said of those that won and what came, and by how much they differ."""
-    counts = pd.concat([rows["population"].drop_duplicates() for rows in runs.values()]).value_counts(
-        sort=False
-    )
-    asked = list(itertools.product(SHARES[:2], runs))
-    lines, numbers = [], []
-    for name in counts.index[counts == len(runs)]:
-        told = [_of_winners(runs[run], name, what) for what, run in asked]
-        lines.append([name, *(text for text, _ in told)])
+def _show_winners(rows: pd.DataFrame) -> None:
+    """Print for each kind what was said of those that won and what came, and by how much they differ."""
+    asked, lines, numbers = SHARES[:2], [], []
+    for name, of_kind in rows.groupby("population", sort=False):
+        told = [_of_winners(of_kind[of_kind["what"] == what]) for what in asked]
+        lines.append([str(name), *(text for text, _ in told)])
         numbers.append([of_one for _, of_one in told])
-    bias, square = np.nanmean(np.array(numbers), axis=0).T
-    lines.append(
-        ["means of absolute differences and of squares", *(f"{b:.1f}, {s:.1f}" for b, s in zip(bias, square))]
-    )
+    means = (f"{bias:.1f}, {square:.1f}" for bias, square in np.nanmean(np.array(numbers), axis=0))
+    lines.append(["means of absolute differences and of squares", *means])
     title = (
         "those that won: said → came, difference in points ± standard error, squared errors of a board × 100"
     )
-    print_table(title, ["kind", *(f"{what} {run}".strip() for what, run in asked)], lines)
+    print_table(title, ["kind", *asked], lines)
 
 
-def _of_winners(rows: pd.DataFrame, name: str, what: str) -> tuple[str, tuple[float, float]]:
+def _of_winners(of_kind: pd.DataFrame) -> tuple[str, tuple[float, float]]:
     """Write what was said of those that won, with the absolute difference and the squared error."""
-    of_kind = rows[(rows["population"] == name) & (rows["what"] == what)]
     some = of_kind[~of_kind["doubt"].astype(bool)]
     won = some[some["won"] > 0]
     if won.empty:

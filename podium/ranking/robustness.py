@@ -23,15 +23,11 @@ from podium.scoring.evaluating import Solution
 from podium.words.arrays import Floats, Ints
 from podium.words.errors import HostError
 
+# The values that are tried, and what each is called, by the value and by what it is above 1.
 REWARDS = {
-    "max_boost": (0.0, 0.025, 0.1),
-    "eligibility_ratio": (1.02, 1.1),
-    "slowdown_limit": (1.1, 1.5),
-}
-LABELS = {  # with the value, and with what it is above 1
-    "max_boost": "largest reward {0:.1%}",
-    "eligibility_ratio": "eligible if the best score is at most {1:.0%} higher",
-    "slowdown_limit": "no reward for runtimes of {0:g} times the fastest or more",
+    "max_boost": ((0.0, 0.025, 0.1), "largest reward {0:.1%}"),
+    "eligibility_ratio": ((1.02, 1.1), "eligible if the best score is at most {1:.0%} higher"),
+    "slowdown_limit": ((1.1, 1.5), "no reward for runtimes of {0:g} times the fastest or more"),
 }
 
 
@@ -86,10 +82,10 @@ def of_board(
     rank = leaderboard["rank"].to_numpy()
     winner = int(rank.argmin())
     if with_rewards:
-        for name, values in REWARDS.items():
+        for name, (values, label) in REWARDS.items():
             for value in values:
                 if value != rules.of_boost[name]:
-                    ranks_under[LABELS[name].format(value, value - 1)] = ranks_of(own, **{name: value})
+                    ranks_under[label.format(value, value - 1)] = ranks_of(own, **{name: value})
     table = pd.DataFrame(
         {
             "decision": list(ranks_under),

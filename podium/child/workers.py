@@ -72,7 +72,7 @@ def start_workers(jobs: int, most: int, apart: bool = False, idle: float = math.
         yield Workers(None, 1)
         return
     executor = concurrent.futures.ThreadPoolExecutor(number)
-    workers = Workers(executor, number, ENDLESS._replace(idle=idle))
+    workers = Workers(executor, number, Patience(idle))
     try:
         yield workers
     finally:
@@ -93,7 +93,7 @@ def dask_workers(
     with cluster.connected(address) as client:
         cluster.check(client, probe, *arguments)
         executor, threads = client.get_executor(pure=False), sum(client.nthreads().values())
-        workers = Workers(executor, threads, ENDLESS._replace(idle=idle))
+        workers = Workers(executor, threads, Patience(idle))
         try:
             yield workers
         finally:

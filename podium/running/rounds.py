@@ -251,7 +251,7 @@ def _recognized(row: Row, earlier: Sequence[Row], out: Path) -> Row:
 def _note_hardware(path: Path, prepared: machine.ReadyMachine, seed: int) -> None:
     """Write ``hardware.json``; if it exists, check that machine, settings and data are still the same."""
     settings = prepared.settings
-    shown = {"data": printable(settings.data.name), "environment": list(settings.environment), "seed": seed}
+    shown = {"data": printable(settings.data.name), "seed": seed}
     content: dict[str, Any] = {
         "hardware": dict(prepared.hardware),
         "settings": settings._asdict() | shown,

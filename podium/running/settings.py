@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class Settings(NamedTuple):
     gpus: bool  # whether models see the accelerators
     sandbox: str = ""  # the sandbox of models that are not containers: "bubblewrap" or "none"
     container_engine: str = ""  # "docker" or "podman", or "" if no model needs one
-    environment: tuple[str, ...] = ()  # the organizer's variables that models find, as NAME=VALUE
+    environment: Mapping[str, str] = {}  # the organizer's variables that models find
     control_group: str = ""  # the version, "v2" or "v1", or "" where podium can make no group
 
 
@@ -47,22 +47,22 @@ def is_root() -> bool:
 
 def given_to_models(settings: Settings) -> dict[str, str]:
     """The variables of Kaggle and of the organizer, which every model finds, whatever isolates it."""
-    return {"KAGGLE_IS_COMPETITION_RERUN": "1"} | dict(each.split("=", 1) for each in settings.environment)
+    return {"KAGGLE_IS_COMPETITION_RERUN": "1", **settings.environment}
 
 
-def parse_environment(given: Iterable[str]) -> tuple[str, ...]:
+def parse_environment(given: Iterable[str]) -> dict[str, str]:
     """Check what models shall find in their environment; the last value of a name counts.
 
     >>> parse_environment(["SEED=1", "MODE=a=b", "SEED=2"])
-    ('SEED=2', 'MODE=a=b')
+    {'SEED': '2', 'MODE': 'a=b'}
     """
     values = {}
     for each in given:
         name, sign, value = each.partition("=")
         if not (sign and NAME.fullmatch(name)) or "\0" in value:
             raise UsageError(f"--env: expected NAME=VALUE, found {printable(each)[:80]}")
-        values[name] = f"{name}={value}"
-    return tuple(values.values())
+        values[name] = value
+    return values
 
 
 def cores_used(number: int) -> list[int]:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -56,7 +55,7 @@ def test_a_run_from_end_to_end(place: Path, capsys: pytest.CaptureFixture[str]) 
     assert call(place, "--repeats", "2") == 0
     assert "going on after" in capsys.readouterr().err
     assert call(place, "--repeats", "2", "--env", "MODE=1") == 2
-    assert "were made in another way: environment: ['MODE=1'] instead of []" in capsys.readouterr().err
+    assert "were made in another way: MODE: 1 instead of nothing" in capsys.readouterr().err
 
 
 SECRET = "an essay of the test set"
@@ -153,10 +152,7 @@ def test_all_models_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ("models", "--data {place}", 2, "every model could read {place}/models, because it is in {place}"),
         ("models", "--cores 1000", 2, "--cores: expected at most"),
         ("models", "--time-limit 9x", 2, "--time-limit: expected a "),
-        ("models", "--time-limit=-1h", 2, "--time-limit: expected a "),
         ("models", "--env MODE", 2, "--env: expected NAME=VALUE, found MODE"),
-        ("models", "--env 1=2", 2, "--env: expected NAME=VALUE, found 1=2"),
-        ("models", "--memory-limit inf", 2, "--memory-limit: expected a "),
         pytest.param("models", "--dask tcp://127.0.0.1:9", 2, "no Dask scheduler at", marks=pytest.mark.slow),
         ("nowhere", "", 2, "there is no folder {place}/nowhere"),
         ("empty", "", 2, "there are no models in {place}/empty"),
@@ -197,18 +193,9 @@ print(made.failed["reason"].tolist(), made.failed["printed"].tolist(), len(made.
     assert "UserWarning: no sandbox" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"out": "models/Good/out"}, "cannot write .*: it lies in the input"),
-        ({"differing": "Fail"}, "--differing: expected one of slowest, fail, found 'Fail'"),
-        ({"engine": "dockre"}, "--engine: expected one of auto, bubblewrap, .*, found 'dockre'"),
-    ],
-)
-def test_the_function_refuses_what_the_command_does(place: Path, changed: dict[str, str], message: str) -> None:
-    given: Any = {"out": "out", "engine": "none"} | changed
-    with pytest.raises(UsageError, match=message):
-        podium.run(place / "models", **given | {"data": place / "data", "out": place / given["out"]})
+def test_the_function_refuses_what_the_command_does(place: Path) -> None:
+    with pytest.raises(UsageError, match=r"cannot write .*: it lies in the input"):
+        podium.run(place / "models", data=place / "data", out=place / "models" / "Good" / "out", engine="none")
     assert [path.name for path in (place / "models" / "Good").iterdir()] == ["run.py"]
 
 

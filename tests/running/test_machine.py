@@ -102,7 +102,7 @@ assert [name for *_, names in os.walk("/kaggle/input") for name in names] == ["t
 assert os.environ["MODE"] == "a=b" and not os.listdir()
 """
     )
-    run, log = run_model(tmp_path, in_sandbox(tmp_path, environment=("MODE=a=b",)), source + SUBMIT)
+    run, log = run_model(tmp_path, in_sandbox(tmp_path, environment={"MODE": "a=b"}), source + SUBMIT)
     assert run.outcome is DONE, log
 
 

@@ -194,6 +194,10 @@ def test_limits_without_a_control_group(tmp_path):
     run, _ = run_model(tmp_path, given, "open('big', 'wb').write(bytes(100_000_000))")
     assert run.outcome is Outcome.DISK
     assert re.match(r"disk limit of 64 MB \(--disk-limit\) \(run.py, line 1: OSError\)$", run.reason)
+    (tmp_path / "models" / "team" / "run.py").unlink()
+    run, _ = run_model(tmp_path, given, "ulimit -f 1\nexec head -c 9999 /dev/zero > big", "run.sh")
+    assert run.outcome is Outcome.DISK  # by a signal
+    (tmp_path / "models" / "team" / "run.sh").unlink()
     source = (
         "import os\nos.sched_setaffinity(0, range(os.cpu_count()))\nassert len(os.sched_getaffinity(0)) == 1\n"
     )

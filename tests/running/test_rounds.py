@@ -70,7 +70,8 @@ def play(folder: Path, player: Player, models: list[Model] | None = None, plan: 
 
 def test_each_model_runs_once_unmeasured_and_then_in_rounds_of_drawn_order(tmp_path: Path) -> None:
     player = Player(dict.fromkeys("ABCDEF", 1.0))
-    play(tmp_path, player)
+    results = play(tmp_path, player)
+    assert not any(row.content for row in results.rows)  # the submissions are saved, and in memory no more
     numbers = [number for _, number in player.ran]
     assert numbers == [0] * 6 + [1] * 6 + [2] * 6
     orders = ["".join(team for team, number in player.ran if number == each) for each in range(3)]

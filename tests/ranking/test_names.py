@@ -1,7 +1,6 @@
 """Names of teams and files that look alike or that a spreadsheet would execute do no harm."""
 
 import csv
-import os
 
 import pandas as pd
 import pytest
@@ -128,39 +127,6 @@ def test_every_text_that_is_made_safe_is_read_as_it_was(tmp_path):
         speed.read(tmp_path / "runtimes.csv", [Submission("'=1", "a.csv", "")])
 
 
-@pytest.mark.filterwarnings("default")
-def test_each_entry_of_a_folder_is_on_the_board_rejected_or_told(says_folder, submit, rank_says):
-    on_board = ["Ada", ".NET Ninjas", "\U0001f469\u200d\U0001f52c lab", "Bo", "Code"]
-    teams = says_folder / "teams"
-    submit(*on_board[:3])
-    for name in ("Bo/s.csv", "Code/.s.csv", "Code/metadata"):
-        (teams / name).parent.mkdir(exist_ok=True)
-        (teams / name).write_text("id,says\n1,0.1\n2,0.2\n" if name.endswith(".csv") else "x")
-    rejected = {"Bad": "Bad.csv", "Alpha": "Alpha.tar.gz", "Broken": "Broken"}
-    (teams / "Bad.csv").write_text("nothing")
-    (teams / "Alpha.tar.gz").write_bytes(b"\x1f\x8b")
-    (teams / "Broken").symlink_to(teams / "Broken")
-    (teams / "Empty").mkdir()
-    system = [".git/config", "__MACOSX/._Ada.csv", ".DS_Store", "desktop.ini", "Thumbs.db", ".Ada.csv.swp"]
-    for name in (*system, "Readers/notes.md", "Only/.DS_Store", "README.md"):
-        (teams / name).parent.mkdir(exist_ok=True)
-        (teams / name).write_text("")
-    entries = {path.name for path in teams.iterdir()}
-    code, _, err = rank_says()
-    assert code == 0, err
-    board = pd.read_csv(says_folder / "final" / "final_leaderboard.csv")["team"].tolist()
-    assert sorted(board) == sorted(on_board)
-    rejections = pd.read_csv(says_folder / "final" / "rejected.csv")
-    assert {*rejections["team"]} - {*board} == {*rejected}
-    assert "the folder of team “Empty” has no submission" in err
-    assert "the folder of team “Only” has no submission" in err
-    assert "the folder of team “Readers” has no submission" in err
-    assert "7 files of the system left out: " in err
-    assert "these files are not tables and are left out: “README.md”, “Readers/notes.md”" in err
-    told = {"Empty", "Only", "Readers", "README.md", *(name.partition("/")[0] for name in system)}
-    assert len(entries) == len(board) + len(rejected) + len(told)
-
-
 @pytest.mark.parametrize(
     ("files", "teams"),
     [
@@ -173,39 +139,6 @@ def test_only_the_ending_of_a_table_is_no_part_of_a_name(tmp_path, files, teams)
     for name in files:
         (tmp_path / name).write_text("")
     assert [each.team for each in find(str(tmp_path))] == teams
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names only on POSIX systems")
-@pytest.mark.filterwarnings("default")
-def test_what_is_called_like_a_submission_and_is_none_says_what_it_is(says_folder, says, rank_says):
-    teams = says_folder / "teams"
-    says("Ok", 0.5)
-    for team in ("A", "B", "C", "D/sub"):
-        (teams / team).mkdir(parents=True)
-    for team in ("A", "B"):
-        (teams / team / "submission.csv").mkdir()
-    (teams / "B" / "submission.csv" / "inner.csv").write_text("id,says\n")
-    (teams / "C" / "submission.csv").symlink_to(teams / "Ok.csv")
-    os.mkfifo(teams / "E.csv")
-    code, _, err = rank_says("--resamples", 0)
-    assert code == 0
-    rejected = pd.read_csv(says_folder / "final" / "rejected.csv").set_index("team")["reason"].to_dict()
-    kinds = {"A": "a folder", "B": "a folder", "C": "a link", "E": "a pipe"}
-    assert rejected == {team: f"expected a regular file, found {kind}" for team, kind in kinds.items()}
-    assert "the folder of team “D” has no submission" in err
-    assert "these folders are empty: “D/sub”" in err
-
-
-@pytest.mark.filterwarnings("default")
-def test_files_that_are_no_tables_are_no_teams_and_a_warning_names_them(says_folder, submit, rank_says):
-    submit("Ada")
-    for name in ("README.md", "Thumbs.db", "desktop.ini", "LICENSE", "board.png", "Ada.csv~", "~$Ada.xlsx"):
-        (says_folder / "teams" / name).write_text("no table")
-    code, out, err = rank_says()
-    assert code == 0
-    assert out.startswith("1 submission, 0 rejected")
-    assert "these files are not tables and are left out: “Ada.csv~”, “LICENSE”, “README.md”, “board.png”" in err
-    assert "3 files of the system left out: “Thumbs.db”, “desktop.ini”, “~$Ada.xlsx”" in err
 
 
 def test_names_that_are_not_utf_8_are_told_with_what_to_do():

@@ -49,6 +49,7 @@ def archive(path: Path, *members: str) -> None:
 def test_twenty_and_more_things_in_a_folder_are_ranked_rejected_or_named(says_folder, rank_says, monkeypatch):
     teams = says_folder / "teams"
     ranked = ["Ada.csv", "Bo/s.csv", "Cy/.hidden.csv", "Di", "Ed/s.CSV.gz", "Ed/s.csv", "Fy.zip", "No/good.csv"]
+    ranked += [".NET Ninjas.csv", "\U0001f469\u200d\U0001f52c lab.csv"]
     for name in ranked:
         write(
             teams / name,
@@ -58,6 +59,7 @@ def test_twenty_and_more_things_in_a_folder_are_ranked_rejected_or_named(says_fo
     archive(teams / "Fy.zip", "a.csv", "__MACOSX/._a.csv")
     rejected = ["Gil.csv", "Hy/l.csv", "Ivo.csv", "Jo.csv", "Ka.csv", "La.csv", "Lo.zip", "Mo.zip"]
     rejected += ["No/v1", "No/v2", "Oz/deep", "Pi/README.TXT.csv", "Qu.csv", "Ro/submission.csv"]
+    rejected += ["Ru/submission.csv"]
     (teams / "Gil.csv").symlink_to("Ada.csv")
     (teams / "Hy").mkdir()
     (teams / "Hy" / "l.csv").symlink_to("/etc/hostname")
@@ -69,7 +71,7 @@ def test_twenty_and_more_things_in_a_folder_are_ranked_rejected_or_named(says_fo
     write(teams / "La.csv", "")
     archive(teams / "Lo.zip", "a.csv", "b.csv")
     write(teams / "Mo.zip", b"PK\3\4damaged")
-    for name in ("No/v1/s.csv", "No/v2/s.csv", "Oz/deep/deeper/s.csv"):
+    for name in ("No/v1/s.csv", "No/v2/s.csv", "Oz/deep/deeper/s.csv", "Ru/submission.csv/inner.csv"):
         write(teams / name)
     write(teams / "Pi" / "README.TXT.csv", "no table")
     (teams / "Ro" / "submission.csv").mkdir(parents=True)
@@ -77,6 +79,12 @@ def test_twenty_and_more_things_in_a_folder_are_ranked_rejected_or_named(says_fo
         file.truncate(2**31 + 1)  # it takes no space
     named = [
         "README.txt",
+        "LICENSE",
+        "board.png",
+        "Ada.csv~",
+        "Thumbs.db",
+        "desktop.ini",
+        "~$Ada.xlsx",
         "Bo/notes.md",
         "Sy/run.py",
         "Ty/.secret",
@@ -95,12 +103,18 @@ def test_twenty_and_more_things_in_a_folder_are_ranked_rejected_or_named(says_fo
     seen = {(name.partition("/")[0].partition(".")[0], name.rpartition("/")[2]) for name in rejected}
     assert {*reasons.index} == seen
     of_folders = {key for key, reason in reasons.items() if reason == "expected a regular file, found a folder"}
-    assert of_folders == {("No", "v1"), ("No", "v2"), ("Oz", "deep"), ("Ro", "submission.csv")}
+    assert of_folders == {
+        ("No", "v1"),
+        ("No", "v2"),
+        ("Oz", "deep"),
+        *((team, "submission.csv") for team in ("Ro", "Ru")),
+    }
     assert reasons["Qu", "Qu.csv"] == "expected at most 2,048 MB, found more"
     everything = pd.read_csv(final / "all_submissions.csv")
     assert len(everything) == len(ranked) + len(rejected)
-    assert "these files are not tables and are left out: “Bo/notes.md”, “README.txt”, “Sy/run.py”\n" in err
-    assert "4 files of the system left out: " in err
+    no_tables = "“Ada.csv~”, “Bo/notes.md”, “LICENSE”, “README.txt”, “Sy/run.py”, “board.png”"
+    assert f"these files are not tables and are left out: {no_tables}\n" in err
+    assert "7 files of the system left out: " in err
     assert "these folders are empty: “Wu/empty”" in err
     for team in ("Sy", "Ty", "Ua", "Va", "Wu"):
         assert f"the folder of team “{team}” has no submission" in err

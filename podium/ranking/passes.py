@@ -15,6 +15,7 @@ import math
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -227,6 +228,16 @@ def _not_finite(scores: dict[str, float]) -> str:
     return f"the metric gives no finite score: {found}"
 
 
+def hashed(_: evaluating.Solution, submissions: Sequence[Submission]) -> list[str]:
+    """Hash some submissions, to see which of them are equal; "" stands for one that cannot be read."""
+    answers = []
+    for submission in submissions:
+        answers.append("")
+        with suppress(Exception):  # whoever scores it tells why
+            answers[-1] = digests_in(contents_of(submission))
+    return answers
+
+
 def held(job: Job, _: evaluating.Solution, submissions: Sequence[Submission]) -> list[str]:
     """Hold the metric to the whole contract with some submissions, and say how it breaks it, or ""."""
     answers = []
@@ -268,15 +279,18 @@ def score(desk: Desk, submissions: Sequence[Submission], seed: int) -> list[Scor
     """Score all submissions whose contents the store does not know yet.
 
     What is found out about a submission is kept in the store at once, so that an interrupted command loses
-    nothing. With one that is drawn from the seed, a stranger's metric is held to the whole contract.
+    nothing. A stranger's metric, which may be slow, scores equal ones once, and is held to the whole contract
+    with one that is drawn from the seed.
     """
     kept = frozenset(store.names(desk.store))
     everything = dict(enumerate(submissions))
-    results = _scored_once(desk, everything, kept)
+    equal = {} if desk.solution.metric.is_own else _equal(desk, everything)
+    results = _scored_once(desk, {n: each for n, each in everything.items() if n not in equal}, kept)
     if not desk.solution.metric.is_own:
         # With other parameters, only score() knows the score to the last bit.
         other = {n: everything[n] for n in _measured_otherwise(results, desk.job)}
         results |= _scored_once(desk, other, frozenset()) if other else {}
+    results |= {number: results[first] for number, first in equal.items()}
     if before := sum(result.entry in kept for result in results.values()):
         print(f"already in the store: {before:,} of {len(submissions):,}", file=sys.stderr)
     _check_that_any_has_a_score(submissions, results)
@@ -284,6 +298,18 @@ def score(desk: Desk, submissions: Sequence[Submission], seed: int) -> list[Scor
     if not desk.solution.metric.is_own:
         _hold(desk, submissions, measured, seed)
     return measured
+
+
+def _equal(desk: Desk, submissions: dict[int, Submission]) -> dict[int, int]:
+    """Find the submissions that are equal to an earlier one, which can only be those of the same size."""
+    sizes = Counter(each.size for each in submissions.values())
+    some = {number: each for number, each in submissions.items() if each.size and sizes[each.size] > 1}
+    first: dict[str, int] = {}
+    return {
+        number: first[digests]
+        for number, digests in zip(some, desk.read_again(hashed, [*some.values()], "comparing"))
+        if digests and first.setdefault(digests, number) != number
+    }
 
 
 def _scored_once(desk: Desk, submissions: dict[int, Submission], kept: frozenset[str]) -> dict[int, Scored]:

@@ -64,10 +64,10 @@ def board():
     return leaderboard, [detail_of(*each) for each in zip(numbers, draws.T)], draws
 
 
-def of_teams(leaderboard, details, rules, runtimes=None, higher_is_better=True):
-    """What a board of 60 items says about chance."""
+def of_teams(leaderboard, details, rules, runtimes=None, higher_is_better=True, items=60, prepared=None):
+    """What a board says about chance."""
     prizes = prizes_of(leaderboard, NOTHING_DECIDED, rules.prizes)
-    units = Units(mean_of(60))
+    units = Units(prepared or mean_of(items))
     return uncertainty.of_teams(leaderboard, details, runtimes, rules, units, higher_is_better, prizes)
 
 
@@ -160,14 +160,11 @@ def test_what_small_groups_hide_at_a_border_is_said(board):
         labels=[("group", "large"), ("group", "small")],
         groups=np.repeat([[0, 1]], [340, 60], axis=1),
     )
-    prizes = prizes_of(leaderboard, NOTHING_DECIDED, 1)
     details = [
         each._replace(fingerprint=np.resize(each.fingerprint, 400), influence=np.resize(each.influence, 400))
         for each in details
     ]
-    told = uncertainty.of_teams(
-        leaderboard, details, None, Rules(boost=False, prizes=1), Units(prepared), True, prizes
-    )
+    told = of_teams(leaderboard, details, Rules(boost=False, prizes=1), prepared=prepared)
     (border,) = told.differences.to_dict("records")
     assert np.isfinite(border["low"])
     assert np.isnan(border["detectable"])
@@ -184,8 +181,7 @@ def test_nobody_wins_again_where_few_items_decide_and_none_that_cannot_be_the_be
     assert told.intervals["first_again"].tolist() == [1, 0, 0, 0]
     assert told.intervals["may_be_best"].tolist() == [True, False, False, False]
     some = [each._replace(fingerprint=each.fingerprint[:29], influence=each.influence[:29]) for each in clear]
-    prizes = prizes_of(leaderboard, NOTHING_DECIDED, rules.prizes)
-    few = uncertainty.of_teams(leaderboard, some, None, rules, Units(mean_of(29)), True, prizes)
+    few = of_teams(leaderboard, some, rules, items=29)
     assert few.intervals[["may_be_best", "may_win_prize"]].all(axis=None)
     assert few.withheld == Doubt(Reason.SMALL_GROUPS, 30, 1.0, 30)
     assert few.intervals[["first_again", "prize_again"]].isna().all(axis=None)

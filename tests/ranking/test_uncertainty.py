@@ -12,7 +12,7 @@ import boost
 from podium import statistics
 from podium.ranking import sentences, speed, uncertainty
 from podium.ranking.examining import Detail
-from podium.ranking.jury import NOTHING_DECIDED, prizes_of
+from podium.ranking.jury import NOTHING_DECIDED, Prizes, prizes_of
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import Reaction, Units
@@ -103,6 +103,22 @@ def test_without_rewards_all_follows_from_the_scores(board, higher_is_better):
     assert differences[["low", "high"]].iloc[0].tolist() == pytest.approx([float(near[0]), float(far[1])])
     half = float(near[1] - near[0]) / 2 / jointly
     assert differences["detectable"][0] == pytest.approx(2.8016 / 1.96 * half, rel=1e-3)
+
+
+def test_who_may_not_win_a_prize_takes_none(board):
+    leaderboard, details, draws = board
+    may_win, rules = np.array([True, False, True, True]), Rules(boost=False, prizes=1)
+    draws[:, 2:] -= 0.2
+    prizes = Prizes(1, tuple(np.flatnonzero(may_win).tolist()))
+    details = [each._replace(scores=statistics.Scores(*[of_one] * 3)) for each, of_one in zip(details, draws.T)]
+    told = uncertainty.of_teams(leaderboard, details, None, rules, Units(mean_of(60)), True, prizes)
+    may_win_prize = told.intervals["may_win_prize"].to_numpy()
+    assert may_win_prize.tolist() == [True, False, False, False]
+    again = statistics.first_again(draws, who=may_win, files=[0, 1, 2, 2])
+    np.testing.assert_array_equal(told.intervals["prize_again"], again)
+    ends = interval(draws, widest_of(details, draws, may_win_prize))
+    assert told.intervals[["score_low", "score_high"]].to_numpy().T.tolist() == np.array(ends).tolist()
+    assert told.differences["next_team"].tolist() == ["c"]
 
 
 def test_rewards_change_what_decides(board):

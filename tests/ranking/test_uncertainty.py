@@ -9,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boost
+from examples.essays import make_competition
 from podium import statistics
-from podium.ranking import sentences, speed, uncertainty
-from podium.ranking.examining import Detail
+from podium.metric import hosted
+from podium.ranking import examining, sentences, speed, store, uncertainty
+from podium.ranking.examining import Detail, How
 from podium.ranking.jury import NOTHING_DECIDED, Prizes, prizes_of
 from podium.ranking.rules import Rules
+from podium.scoring import evaluating
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import Reaction, Units
 from podium.statistics.inference import (
@@ -24,6 +27,7 @@ from podium.statistics.inference import (
     widening_jointly,
     widening_of_borders,
 )
+from podium.statistics.population import mean_of_groups, stacked
 from tests.test_statistics import mean_of
 
 RUNTIMES = np.array([40.0, 60.0, 40.0, 55.0])
@@ -266,3 +270,18 @@ def test_shares_add_up_and_no_sentence_contradicts_another(teams, gap, copies, s
     assert ("noise of its own, and another team would be first on it in" in told) != is_likely
     if best["file"].nunique() == 1:
         assert "is truly the best" in told
+
+
+def test_workers_draw_what_a_resampler_draws_of_all_teams():
+    """Two teams sent the same file, and what was drawn to compare groups is kept for the details."""
+    solution, model = make_competition(60, seed=3, shared_words=False)
+    prepared = evaluating.prepare(hosted.load("unified"), solution.drop(columns="Usage"), {})
+    some = [model.sample(frac=share, random_state=1) for share in (1.0, 0.9, 0.8)]
+    numbers = [evaluating.evaluate(prepared, each).statistics for each in (*some, some[0])]
+    entries, how = [store.encode({}, each) for each in numbers], How(evaluating.ALL, 40, 3)
+    shared = mean_of_groups(examining.groups(how, prepared, entries))
+    details = examining.detail(how, shared, prepared, entries)
+    whole = prepared.prepared[evaluating.ALL]
+    expected = statistics.Resampler(whole, statistics.draw(60, 40, 3), 3).scores(*numbers)
+    for drawn, own in zip(stacked([each.scores for each in details]), expected):
+        assert drawn.tolist() == own.tolist()

@@ -52,7 +52,7 @@ IDS_ALONE = (
     f"Participants get the ids of the test set and nothing else about it: {PUBLIC}/ has no {TEST}. Name the "
     "columns of the labels that they may know, such as features, by --public-columns."
 )
-ALLOWED = "of labels, all may know the columns that --public-columns names"
+ALLOWED = "an answer that all may know is named by --public-columns"
 
 
 class Labeled(NamedTuple):

@@ -260,7 +260,7 @@ def test_columns_that_participants_need(capsys, tmp_path):
     line = [*command_for(labels, tmp_path), tmp_path / "out"]
     code, _, err = run_podium(capsys, *line)
     assert (code, "solution.csv reveals day of solution.csv" in err) == (4, True)
-    assert "by --new-ids; of labels, all may know the columns that --public-columns names\n" in err
+    assert "by --new-ids; an answer that all may know is named by --public-columns\n" in err
     code, _, err = run_podium(capsys, *line, "--public-columns", "hour")
     assert code == 4
     assert "--public-columns: expected a column hour, found id, day, answer" in err

@@ -79,6 +79,6 @@ def _reader(values: Values) -> Any:
         with suppress(ValueError):
             if values.fits(value := values.read(text)):
                 return value
-        raise argparse.ArgumentTypeError(f"expected {values.expected}, found {text}")
+        raise argparse.ArgumentTypeError(f"expected {values.expected}, found {text or 'nothing'}")
 
     return read

@@ -724,10 +724,7 @@ def test_labels_in_the_order_of_the_ids_are_found(tmp_path):
         {"id": [f"k{n}" for n in range(90)], "label": np.random.default_rng(1).choice([*"abc"], 90)}
     )
     shuffled = truth.sample(frac=1, random_state=2).assign(Usage="Public")
-    for name, file in {
-        "y.txt": truth[["label"]],
-        "numbers.csv": truth.assign(id=range(90)),
-    }.items():
+    for name, file in {"y.txt": truth[["label"]], "numbers.csv": truth.assign(id=range(90))}.items():
         folder = tmp_path / name
         for part in ("public", "private"):
             (folder / part).mkdir(parents=True)

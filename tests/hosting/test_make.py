@@ -57,10 +57,7 @@ def as_corpus(frame: pd.DataFrame, columns: Mapping[str, str] = {}) -> corpus.Co
 
 
 def make(
-    frame: pd.DataFrame,
-    attributes: list[str] = ATTRIBUTES,
-    columns: Mapping[str, str] = {},
-    **further: object,
+    frame: pd.DataFrame, attributes: list[str] = ATTRIBUTES, columns: Mapping[str, str] = {}, **further: object
 ) -> folders.Files:
     """The files of a competition that is made from this table."""
     return corpus.make(as_corpus(frame, columns), attributes, **further)

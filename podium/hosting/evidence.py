@@ -209,9 +209,10 @@ def tells(rate: float, chance: float, number: int, least: float = LEAST_EVIDENCE
     return surprise >= least
 
 
-def natural(item: str) -> list[tuple[int, str]]:
+def natural(item: str) -> tuple[tuple[int, str], ...]:
     """The key by which ids are sorted so that x10 comes after x9."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", item)]
+    parts = re.split(r"(\d+)", item)
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts)
 
 
 # ---- A column ------------------------------------------------------------------------------------------------

@@ -338,7 +338,7 @@ def _columns(table: pd.DataFrame, known: Known) -> Beside:
             lines = [header, *table.to_numpy(dtype=object).tolist()]
             others = {str(line[0]): Coded.of(line[1:]) for line in lines if line is not cells}
             return {"": Coded.of(cells[1:])} | others
-    return {str(column): Coded.of(cells) for column, cells in table.items()}
+    return evidence.coded(table)
 
 
 def _check_positions(name: str, columns: Beside, known: Known) -> None:
@@ -501,13 +501,12 @@ def _keys(cells: Coded) -> Ints:
 def _check_other_ids(text: Text, known: Known) -> None:
     """Look for rows of the test set under other ids, by their texts and by their features."""
     for table in text.tables():
-        columns = {str(column): Coded.of(cells) for column, cells in table.items()}
-        of_ids = []
-        for ids in known.ids:
-            for column, cells in columns.items():
-                is_id = cells.each(ids.number_of.__contains__, bool)
-                of_ids.append((column == ids.name, is_id.sum(), is_id))
-        *_, is_id = max(of_ids, key=lambda each: each[:2])
+        columns = evidence.coded(table)
+        pairs = list(itertools.product(columns, known.ids))
+        named = [(column, ids) for column, ids in pairs if column == ids.name] or pairs
+        is_id = max(
+            (columns[column].each(ids.number_of.__contains__, bool) for column, ids in named), key=np.sum
+        )
         columns = {column: cells.taken(~is_id) for column, cells in columns.items()}
         _check_test_texts(text.name, columns, known)
         _check_twins(text.name, columns, known)

@@ -343,14 +343,9 @@ def _neighbors(labels: pd.DataFrame, public: Sequence[str]) -> Iterator[tuple[Fl
         if _moments(some) is not None and (moments := _moments(labels[name])) is not None:
             what = f"{name} has dates, and {{}} changes little from one to the next"
             yield moments, what, f"--by-time {name} scores the last rows instead"
-    places = pd.factorize(ids.texts(labels[public[0]]).map(_order), sort=True)[0]
+    places = pd.factorize(ids.texts(labels[public[0]]).map(natural), sort=True)[0]
     what = f"{{}} changes little from one {public[0]} to the next"
     yield np.asarray(places, np.float64), what, "--new-ids gives the rows other ids"
-
-
-def _order(text: str) -> tuple[tuple[int, str], ...]:
-    """Where an id stands among others."""
-    return tuple(natural(text))
 
 
 def _is_smooth(values: pd.Series, moments: Floats) -> bool:

@@ -54,10 +54,8 @@ class Coded:
 
     @classmethod
     def of(cls, cells: Any) -> "Coded":
-        """Take cells, which are texts, or None for an empty one."""
+        """Take cells, which are texts."""
         codes, texts = pd.factorize(np.asarray(cells, dtype=object))
-        if (is_empty := codes < 0).any():
-            return cls(np.where(is_empty, len(texts), codes), [*texts, ""])
         return cls(codes, texts.tolist())
 
     def taken(self, rows: Any) -> "Coded":
@@ -307,7 +305,7 @@ def _likely(number: int, columns: int, answers: Secrets, alike: Compare) -> list
         # Few answers come so far, and the chance of the others need not be known.
         some, rates = some[rates >= least], rates[rates >= least]
         chances = np.array([answers.chance(column) for column in some.tolist()])
-        is_kept = (chances < 1) & (rates - chances >= least * (1 - chances))
+        is_kept = rates - chances >= least * (1 - chances)
         some, rates = some[is_kept], rates[is_kept]
     return list(zip(some.tolist(), rates.tolist()))
 

@@ -25,12 +25,11 @@ from podium.contest import recorded
 from podium.contest.recorded import PRIVATE, RECORD
 from podium.hosting import evidence
 from podium.hosting.evidence import LEAST_ROWS, MOST_ROWS, Coded, Evidence, Secrets, natural
-from podium.hosting.folders import LEARNED, PERFECT, PUBLIC, SOLUTION, public_files
+from podium.hosting.folders import LEARNED, PERFECT, PUBLIC, SOLUTION, public_files, read_csv
 from podium.hosting.phrases import Ids, Phrases, words_of, written
 from podium.hosting.unpacking import decoded, is_plain, tables_of, unpacked
 from podium.scoring.evaluating import USAGE
 from podium.tables.files import Location
-from podium.tables.formats import read_texts
 from podium.words.arrays import Ints
 from podium.words.errors import HostError
 from podium.words.wording import listed
@@ -221,7 +220,7 @@ def _check_copy(name: str, piece: Piece, private: Mapping[bytes, str]) -> None:
 
 def _known(solution: Location, items: Collection[str], public_columns: Collection[str]) -> Known:
     """Read the solution."""
-    columns = evidence.coded(read_texts(solution, HostError))
+    columns = _read(solution)
     row_id, *others = columns
     of_items = [name for name in others if _names_items(columns[name], set(items))]
     ids = [Ids(name, columns[name]) for name in (row_id, *of_items)]
@@ -241,6 +240,20 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
     for name in columns.keys() & TEXT_COLUMNS:
         _learn_texts(SOLUTION, name, columns[name], np.arange(len(places)), known)
     return known
+
+
+def _read(solution: Location) -> dict[str, Coded]:
+    """The columns of a solution, which was checked before; its cells get numbers while they are read."""
+    rows = read_csv(solution)
+    header = next(rows)
+    number_of = defaultdict[str, int](itertools.count().__next__)
+    cells = itertools.chain.from_iterable(row + [""] * (len(header) - len(row)) for row in rows)
+    numbers = np.fromiter(map(number_of.__getitem__, cells), np.int64).reshape(-1, len(header))
+    texts, columns = np.array([*number_of], dtype=object), dict[str, Coded]()
+    for name, those in zip(header, numbers.T):
+        codes, occurring = pd.factorize(those)
+        columns[name] = Coded(codes, texts[occurring].tolist())
+    return columns
 
 
 def _names_items(cells: Coded, items: Collection[str]) -> bool:

@@ -114,13 +114,14 @@ class Ids:
 
     def named_by(self, texts: Sequence[str]) -> list[int]:
         """The id that each text names, spelled as it is or else by its number; -1 if it names none."""
-        numbers = [self.number_of.get(text, -1) for text in texts]
-        if max(numbers, default=0) < 0 and not all(map(BROKEN.fullmatch, texts[:50])):
+        if not self.number_of.keys().isdisjoint(texts):
+            return [self.number_of.get(text, -1) for text in texts]
+        if not all(map(BROKEN.fullmatch, texts[:50])):
             if self.phrases.may_be_in(texts):
-                numbers = [self.number_of.get(self.phrases.first_in(text) or "", -1) for text in texts]
-            elif all(text.isdecimal() and len(text) < 18 for text in texts):
-                numbers = [self.of_digits.get(int(text), -1) for text in texts]
-        return numbers
+                return [self.number_of.get(self.phrases.first_in(text) or "", -1) for text in texts]
+            if all(text.isdecimal() and len(text) < 18 for text in texts):
+                return [self.of_digits.get(int(text), -1) for text in texts]
+        return [-1] * len(texts)
 
     def rows_of(self, numbers: Ints) -> Ints:
         """The rows of some ids in the solution; an id that comes again has its next row."""

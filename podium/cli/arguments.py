@@ -68,8 +68,6 @@ def with_record(given: dict[str, Any], takes_items: bool) -> dict[str, Any]:
     """Add the metric, and the items, that the record of a competition names, if none was given."""
     from podium.contest import recorded
 
-    if given.get("again") is not None:  # then run.json names the metric
-        return {"metric": own.DEFAULT} | given
     items = given.get("items", "") if takes_items else "none can be asked for"
     metric, items = recorded.chosen(_competition_of(given), given.get("metric"), items)
     return given | {"metric": metric} | ({"items": items} if takes_items and items else {})

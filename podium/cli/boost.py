@@ -24,25 +24,23 @@ class OfBoard:
     board : BOARD
         The leaderboard: .csv, .csv.gz, .parquet, - for standard input, or a platform's export.
     max_boost : NUMBER
-        The boost of the fastest eligible team, as a share of its score (default: 0.05).
+        The boost of the fastest eligible team, as a share of its score.
     eligibility_ratio : NUMBER
-        A team is eligible for a boost if the best score is at most this many times its own (default: 1.05).
+        A team is eligible for a boost if the best score is at most this many times its own.
     slowdown_limit : NUMBER
-        A team gets no boost if its runtime is this many times the fastest one, or more (default: 1.2).
+        A team gets no boost if its runtime is this many times the fastest one, or more.
     """
 
     board: str
     _: KW_ONLY
-    max_boost: float | None = None
-    eligibility_ratio: float | None = None
-    slowdown_limit: float | None = None
+    max_boost: float = 0.05
+    eligibility_ratio: float = 1.05
+    slowdown_limit: float = 1.2
 
     @property
     def formula(self) -> dict[str, float]:
-        """The parameters of the formula that were given."""
-        given = (self.max_boost, self.eligibility_ratio, self.slowdown_limit)
-        names = ("max_boost", "eligibility_ratio", "slowdown_limit")
-        return {name: value for name, value in zip(names, given) if value is not None}
+        """The parameters of the formula."""
+        return {name: getattr(self, name) for name in ("max_boost", "eligibility_ratio", "slowdown_limit")}
 
     def leaderboard(self) -> "pd.DataFrame":
         """Read the leaderboard, and print what was left out of a platform's export."""

@@ -425,18 +425,17 @@ def _digest(path: str) -> str:
     return content_digest(record if os.path.isfile(record) else board_in(path))
 
 
-def is_combined(folder: Path) -> bool:
-    """Tell whether the board in a folder was made of others."""
+def record_in(folder: Path) -> dict[str, Any] | None:
+    """Read the record in a folder, if the board was made of others."""
     try:
         facts, fault = records.parsed(read_bytes(folder / RUN, follow_links=False), dict[str, Any])
     except UsageError:
-        return False
-    return not fault and "combined" in facts
+        return None
+    return None if fault or "combined" not in facts else facts
 
 
-def compared(home: Path) -> tuple[list[str], list[str]]:
+def compared(facts: dict[str, Any], home: Path) -> tuple[list[str], list[str]]:
     """Combine the inputs of a board again; list the differences, and what to know."""
-    facts, _ = records.parsed(read_bytes(home / RUN, follow_links=False), dict[str, Any])
     choices, paths, options = _recorded(facts, home)
     differences, notices = comparing.told_beside(facts, home, paths)
     differences += [

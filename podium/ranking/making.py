@@ -57,6 +57,8 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
 
 def as_recorded(asked: Options) -> Options:
     """Take the metric and the items from the record of a competition, if none were given."""
+    if asked.again is not None:  # then run.json names them
+        return asked
     given = asked.metric if "metric" in asked.given else None
     metric, items = recorded.chosen(recorded.folder_of(asked.solution), given, asked.items)
     named = {"metric", "items"} if items else {"metric"}

@@ -48,8 +48,7 @@ def rank(options: Options, **more: Any) -> "FinalBoard":
     """
     from podium.ranking import making
 
-    if options.again is None:  # else run.json names the metric
-        options = making.as_recorded(options)
+    options = making.as_recorded(options)
     if options.parameters is None:
         options, more = making.with_parameters_of_metric(options, more)
     return making.made(options, more)

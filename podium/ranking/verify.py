@@ -122,7 +122,7 @@ def verified(options: Options) -> Verification:
     from podium.ranking import combining, comparing
 
     home = Path(options.folder) if Path(options.folder).is_dir() else Path(options.folder).parent
-    if combining.is_combined(home):
-        return Verification(home, *combining.compared(home))
+    if (combined := combining.record_in(home)) is not None:
+        return Verification(home, *combining.compared(combined, home))
     told = comparing.compared(options.folder, home, options.paths, options.deadline, options.jobs)
     return Verification(home, *told)

@@ -295,20 +295,28 @@ def _check_ids(known: Known) -> None:
 
 
 def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]], known: Known) -> None:
-    """Compare the folders, names, sizes and beginnings of files that are named after ids."""
+    """Compare the folders, names, sizes and beginnings of files whose paths have ids."""
     for ids in known.ids:
         lines, named = list[str](), set[str]()
         for name in sorted(starts, key=natural):
-            stem = Path(name).stem
-            if ids.phrases.first_in(stem) is None:
-                stem = stem.replace("-", " ")  # Ids that have hyphens are found beside others, too.
-            if ids.phrases.first_in(stem) is not None:
+            if (parts := _around_id(Path(name), ids)) is not None:
                 size = sum(length for length, _ in pieces[name])
-                lines.append(f"{Path(name).parent.name} {stem} {size} {' '.join(starts[name].split())}")
+                lines.append(" ".join([*parts, str(size), *starts[name].split()]))
                 named.add(name)
         where = "the folders, names, sizes and beginnings of files: "
         _check_text(Text(PUBLIC, "\n".join(lines), ()), known, where)
         _check_copies(named, pieces)
+
+
+def _around_id(path: Path, ids: Ids) -> list[str] | None:
+    """The folder before an id in a path, the part that has it, and all behind; None for a path without one."""
+    parts = [*path.parent.parts, path.stem, path.suffix]
+    for number, part in reversed([*enumerate(parts[:-1])]):
+        # Ids that have hyphens are found beside others, too.
+        with_spaces = part if ids.phrases.first_in(part) is not None else part.replace("-", " ")
+        if ids.phrases.first_in(with_spaces) is not None:
+            return [*parts[max(number - 1, 0) : number], with_spaces, *parts[number + 1 :]]
+    return None
 
 
 def _check_copies(named: Collection[str], pieces: Mapping[str, Sequence[Piece]]) -> None:

@@ -152,7 +152,10 @@ ACCIDENTS: dict[str, tuple[str, dict[str, str | bytes]]] = {
     "measurements of ids as columns": ("in the column g3", {"t.tsv": csv_of(pd.DataFrame({f"g{n}": ROWS["label"].map(NUMBER) * (n == 3) + np.random.default_rng(n).random(300)
                                        for n in range(6)}).set_index(ROWS["id"]).T.reset_index(), sep="\t")}),
     "the name of a picture": ("files: word 1 after ids", {f"img/{i}_{NUMBER[of]}.png": b"\x89PNG\0" + i.encode() for i, of in ROWS.to_numpy()}),
-    "the size of a picture": ("files: word 1 after ids", {f"img/{i}.png": b"\x89PNG\0" + bytes(40 + 10 * NUMBER[of] + DRAW.randrange(9)) for i, of in ROWS.to_numpy()}),
+    "the size of a picture": ("files: word 2 after ids", {f"img/{i}.png": b"\x89PNG\0" + bytes(40 + 10 * NUMBER[of] + DRAW.randrange(9)) for i, of in ROWS.to_numpy()}),
+    "the format of a picture": ("files: word 1 after ids", {f"img/{i}.{['png', 'jpg', 'gif'][NUMBER[of]]}": b"\x89PNG\0" + i.encode() for i, of in ROWS.to_numpy()}),
+    "slices of several sizes": ("files: word 3 after ids", {f"img/{i}/{n}.png": b"\x89PNG\0" + i.encode() + bytes(NUMBER[of]) for i, of in ROWS.to_numpy() for n in range(2)}),
+    "the number of slices": ("in which ids it lists, and how often", {f"img/{i}/{n}.png": b"\x89PNG\0" + f"{i}{n}".encode() for i, of in ROWS.to_numpy() for n in range(NUMBER[of] + 1)}),
     "the order of pictures": (r"files: word \d (after|before) ids", {f"img/{n:03}_{i}.png": b"\x89PNG\0" + i.encode() for n, (i, of) in
                               enumerate(ROWS.sort_values("label", kind="stable").to_numpy())}),
 }  # fmt: skip

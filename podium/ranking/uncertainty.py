@@ -6,6 +6,7 @@ population (see `podium.statistics.Resampler`), and of runtimes that could have 
 In shapes, t stands for teams, r for draws, n for items, k for the statistics of an item, and m for measures.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -137,10 +138,11 @@ def intervals(
     may_win = np.isin(np.arange(len(board)), prizes.may_win)
     table = board[["rank", "team", "score", "boosted_score"]].copy()
     table[["first_again", "prize_again"]] = np.nan
-    table["may_be_best"] = is_few or _may_be_among(1, field.decides, field)
+    may_be_among = functools.partial(statistics.may_be_best, higher_is_better=field.higher_is_better)
+    table["may_be_best"] = is_few or may_be_among(field.decides)
     table["may_win_prize"] = False
-    among = is_few or _may_be_among(max(prizes.number, 1), field.decides[:, may_win], field)
-    table.loc[may_win, "may_win_prize"] = among
+    among_winners = is_few or may_be_among(field.decides[:, may_win], max(prizes.number, 1))
+    table.loc[may_win, "may_win_prize"] = among_winners
     if again is not None:
         how = {"higher_is_better": field.higher_is_better, **again}
         table["first_again"] = statistics.first_again(field.scores, **how)
@@ -187,11 +189,6 @@ def differences(
         detectable_note=[why for _, why in doubts],
         note=notes([doubt for doubt, _ in doubts]),
     )
-
-
-def _may_be_among(places: int, draws: Floats, field: Field) -> Any:
-    """Who cannot be excluded from the first places."""
-    return statistics.may_be_best(draws, places, higher_is_better=field.higher_is_better)
 
 
 def withheld(details: Sequence[Detail], prizes: Prizes, units: Units) -> Doubt | None:

@@ -456,6 +456,10 @@ def test_a_tie_for_the_first_or_the_last_prize_and_a_single_team():
     assert last.summary[-1] == (
         "Place 2 gets the last of 2 prizes: T2; T3 has the same score, and the order of the names decides."
     )
+    ties = ["", rewards.BY_NAME, rewards.BY_TIME]
+    around = run_of(board_of(4), Rules(prizes=2), boosted=False, ties=ties)  # T3 may win none
+    around = dataclasses.replace(around, prizes=jury.Prizes(2, (0, 1, 3)))
+    assert around.summary[-1].endswith("T2; T4 has the same score, and the earlier submission decides.")
     tied = run_of(board_of(2), boosted=False, ties=[rewards.BY_TIME])
     assert tied.summary[0] == ("T1 and T2 have the same score, 0.60000; the earlier submission puts T1 first.")
     assert run_of(board_of(1), boosted=False).summary == [

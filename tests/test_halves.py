@@ -86,7 +86,7 @@ def test_the_spread_of_a_mean_over_halves_is_its_standard_error(scored):
     better, worse = scored("mean")
     table = statistics.intervals(better, 400).iloc[0]
     error = np.sqrt(better.score * (1 - better.score) / ROWS)
-    assert table["low"] < better.score < table["high"]
+    assert table["low"] < table["value"] == better.score < table["high"]
     assert table["high"] - table["low"] == pytest.approx(2 * 1.96 * error, rel=0.1)
     compared = statistics.compare(better, worse, 200)
     assert compared.score.value == better.score - worse.score

@@ -15,10 +15,7 @@ OUTSIDE = "O"  # the label of what is in no segment
 KINDS = {name.casefold(): number for number, name in enumerate(TYPES)} | {OUTSIDE.casefold(): -1}
 EFFECTIVE = {"Effective": 1.0, "Adequate": 0.0, "Ineffective": 0.0}
 ROUNDED = 1e-3  # by which a probability of half precision may be above 1
-OF_SEGMENTS = ("segment", "essay")  # what a row is, and what it is a part of
-OF_ROWS = ("row", "essay")
-OF_TOKENS = ("token", "window")
-OF_WINDOWS = ("window", "essay")
+WHOLES = {"segment": "essay", "row": "essay", "token": "window", "window": "essay"}  # of what each is a part
 
 
 class Said(NamedTuple):
@@ -140,15 +137,15 @@ def require(
     expected: str,
     form: str,
     *columns: npt.NDArray[Any],
-    names: tuple[str, str] = OF_SEGMENTS,
+    part: str = "segment",
 ) -> None:
     """Check rows, and name the first wrong one; `whole` says which essay or window each one is a part of."""
     if wrong.any():
-        row, (part, of_what) = int(np.argmax(wrong)), names
-        number = row - int(np.argmax(whole == whole[row])) if names == OF_TOKENS else row  # within its window
+        row = int(np.argmax(wrong))
+        number = row - int(np.argmax(whole == whole[row])) if part == "token" else row  # within its window
         raise ValueError(
             f"expected {expected}. Wrong in {int(wrong.sum()):,} of {counted(len(wrong), part)}, "
-            f"first in {part} {number} of {of_what} {whole[row]}: "
+            f"first in {part} {number} of {WHOLES[part]} {whole[row]}: "
             + form.format(*(column[row] for column in columns))
         )
 
@@ -181,21 +178,16 @@ def require_said(is_omitted: bool, texts: int) -> None:
         )
 
 
-def require_essays(essay: Ints, essays: int, names: tuple[str, str] = OF_SEGMENTS) -> None:
+def require_essays(essay: Ints, essays: int, part: str = "segment") -> None:
     """Check that every segment or window belongs to one of the essays."""
     expected = f"indices of the {counted(essays, 'essay')}, counted from 0"
-    require(essay, (essay < 0) | (essay >= essays), expected, "{}", essay, names=names)
+    require(essay, (essay < 0) | (essay >= essays), expected, "{}", essay, part=part)
 
 
 def require_within(
-    whole: Ints,
-    start: Ints,
-    end: Ints,
-    lengths: Ints,
-    least: int = 1,
-    names: tuple[str, str] = OF_SEGMENTS,
+    whole: Ints, start: Ints, end: Ints, lengths: Ints, least: int = 1, part: str = "segment"
 ) -> None:
     """Check passages by the positions of their characters: within the text, and of a least length."""
     wrong = (start < 0) | (end < start + least) | (end > lengths)
     expected = "a start and a later end of characters within the text"
-    require(whole, wrong, expected, "{} to {} of {} characters", start, end, lengths, names=names)
+    require(whole, wrong, expected, "{} to {} of {} characters", start, end, lengths, part=part)

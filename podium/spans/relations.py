@@ -64,7 +64,7 @@ def check_rows(windows: Sequence[npt.NDArray[Any]], has_outside: bool) -> None:
     wrong = np.logical_not((least >= 0) & (most <= 1 + door.ROUNDED))  # also where one is NaN
     of_token = np.repeat(list(sized), list(map(len, given)))
     expected = "probabilities from 0 to 1, such as the softmax of logits"
-    door.require(of_token, wrong, expected, "{} to {}", least.round(3), most.round(3), names=door.OF_TOKENS)
+    door.require(of_token, wrong, expected, "{} to {}", least.round(3), most.round(3), part="token")
     sums = sums[sums > 0]
     off = np.abs(sums - 1) if has_outside else np.maximum(sums - 1, 0)
     wrong = off > ROUNDED_SUM

@@ -67,8 +67,13 @@ THRESHOLDS = schema.Table(
     error=UsageError,
     discourse_type=schema.Cells("a type", lambda cells: cells.map(door.kind_of) >= 0),
     min_words=schema.number("a number of words"),
-    min_probability=schema.number("a probability"),
-    join_gap=schema.TEXT.optional,
+    min_probability=schema.Cells(
+        "a number from 0 to 1", lambda cells: pd.to_numeric(cells, errors="coerce").between(0, 1), is_text=False
+    ),
+    join_gap=schema.Cells(
+        "a number of words, or none",
+        lambda cells: cells.isin(["none"]) | pd.to_numeric(cells, errors="coerce").notna(),
+    ).optional,
 )
 
 Thresholds = float | Mapping[str, float]
@@ -447,7 +452,7 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *unified().parse_column(cells)], axis=1)
     expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
     written = ids.to_numpy(dtype=object), cells.to_numpy(dtype=object)
-    door.require(written[0], own & (last < 0), expected, "{!r}", written[1], names=door.OF_ROWS)
+    door.require(written[0], own & (last < 0), expected, "{!r}", written[1], part="row")
     frame, essay, first, last = frame[own], essay[own], first[own], last[own]
     if TEXT in frame:
         relations.check_quotes(frame[TEXT].tolist(), last - first + 1)

@@ -335,14 +335,14 @@ def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike 
     window = np.repeat(np.arange(len(sizes)), sizes)
     start, end = offsets.T
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[text_of[window]]
-    door.require_within(window, start, end, lengths, 0, door.OF_TOKENS)
+    door.require_within(window, start, end, lengths, 0, "token")
     expected = (
         "offset_mapping that ascends within a window; with is_split_into_words=True it starts again in every "
         "word, so call from_word_ids"
     )
     seen = np.flatnonzero(end > start)  # special tokens have the offsets (0, 0)
     descends = _descends(start, window, seen) | _descends(end, window, seen)
-    door.require(window, descends, expected, "{} to {}", start, end, names=door.OF_TOKENS)
+    door.require(window, descends, expected, "{} to {}", start, end, part="token")
     word = np.full(len(offsets), -1)
     tokens = _Tokens(text_of, sizes, word, _parts_of_offsets(start, end, window), door.numbers_of_words(texts))
     first_words = tokens.first_words
@@ -363,7 +363,7 @@ def _of_word_ids(
     text = text_of[window]
     descends = _descends(ids, window, np.flatnonzero(ids >= 0))
     expected = f"word_ids that ascend within a window, up to {LAST_POSITION}"
-    door.require(window, descends | (ids > LAST_POSITION), expected, "{}", ids, names=door.OF_TOKENS)
+    door.require(window, descends | (ids > LAST_POSITION), expected, "{}", ids, part="token")
     if texts is None:
         words = np.zeros(int(text_of.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(words, text, ids + 1)
@@ -374,7 +374,7 @@ def _of_word_ids(
             "others, so call from_tokens with its offset_mapping"
         )
         own = words[text]
-        door.require(window, ids >= own, expected, "word {} of {}", ids, own, names=door.OF_TOKENS)
+        door.require(window, ids >= own, expected, "word {} of {}", ids, own, part="token")
     word = np.where(ids >= 0, ids + (np.cumsum(words) - words)[text], -1)
     return _Tokens(text_of, sizes, word, _parts_of_words(word, window), words)
 
@@ -399,7 +399,7 @@ def _texts_of_windows(essay: npt.ArrayLike | None, texts: int | None, name: str,
     numbers = door.integers("essay", essay, "window")
     door.require_columns({"essay": numbers, f"windows of {name}": np.arange(len(windows))})
     numbers = np.broadcast_to(numbers, len(windows))
-    door.require_essays(numbers, int(numbers.max(initial=0)) + 1 if texts is None else texts, door.OF_WINDOWS)
+    door.require_essays(numbers, int(numbers.max(initial=0)) + 1 if texts is None else texts, "window")
     return numbers
 
 

@@ -487,16 +487,6 @@ def test_an_export_of_label_studio(tmp_path: Path) -> None:
     assert documents[["document_id", "text"]].to_numpy().tolist() == [["12", "The cat sat."]]
 
 
-def test_regions_without_an_id_are_regions_of_their_own(tmp_path: Path) -> None:
-    regions = [
-        region("x", start, end, said, labels=["N"]) for start, end, said in [(0, 3, "The"), (4, 7, "cat")]
-    ]
-    for each in regions:
-        del each["id"]
-    path = label_studio(tmp_path, task(1, THE_CAT, annotation(1, 5, *regions)))
-    assert elements(path) == {"annotator 5": [(["N"], [(0, 3)], []), (["N"], [(4, 7)], [])]}
-
-
 def test_one_person_is_one_expert(tmp_path: Path) -> None:
     """The annotation changed last counts. Annotators without a name are different people."""
     old, new = (region("r", 4, 7, "cat", labels=[name]) for name in ("old", "new"))
@@ -743,26 +733,11 @@ def test_what_is_not_about_text_is_refused(broken: dict[str, Any], fault: str, t
 FOREIGN = {
     "Label Studio's JSON-MIN": '[{"id": 1, "label": [{"start": 0, "end": 3}], "annotator": 5}]',
     "doccano": '{"id": 1, "text": "Ann met Ben.", "label": [[0, 3, "PER"]]}',
-    "doccano, relations": '{"id": 1, "text": "Ann met Ben.", "entities": [], "relations": []}',
-    "doccano, old": '[{"id": 1, "text": "Ann", "annotations": [{"label": 2, "start_offset": 0}]}]',
     "Argilla": '[{"id": "r1", "fields": {"text": "Ann"}, "responses": {}}]',
-    "Argilla, old": '[{"id": "1", "text": "Ann", "annotations": [{"annotation_agent": "a"}]}]',
     "Prodigy": '{"text": "Ann", "tokens": [], "spans": [{"start": 0, "end": 3, "label": "PER"}]}',
-    "LightTag": '{"examples": [{"content": "Ann", "annotations": []}]}',
-    "Recogito": '{"annotations": [{"type": "Annotation", "body": [], "target": {}}]}',
-    "labelbuddy": '[{"utf8_text_md5_checksum": "0", "text": "Ann", "annotations": []}]',
-    "dataturks": '{"content": "Ann", "annotation": [], "extras": null}',
     "TEI": "<TEI xmlns='http://www.tei-c.org/ns/1.0'><text/></TEI>",
-    "MAE": "<?xml version='1.0'?><T><TEXT>Ann</TEXT><TAGS></TAGS></T>",
-    "XML": "<notes/>",
     "CoNLL": "Ann B-PER\nmet O\n\nBen B-PER\n",
-    "INCEpTION's agreement": '[{"doc": "d.txt", "user": "je", "begin": 0, "end": 5}]',
-    "BioC": '{"source": "x", "documents": [{"id": "1", "passages": []}]}',
-    "PubAnnotation": '{"text": "Ann", "denotations": [{"id": "T1", "span": {"begin": 0, "end": 3}}]}',
-    "tagtog": '{"annotatable": {"parts": ["s1v1"]}, "anncomplete": true, "entities": [], "relations": []}',
-    "Hypothesis": '{"total": 1, "rows": [{"target": [{"source": "x"}], "text": "", "tags": ["PER"]}]}',
     "spaCy": '[["Ann met Ben", {"entities": [[0, 3, "PER"]]}]]',
-    "CoNLL-U": "# text = Ann met\n1\tAnn\tAnn\tPROPN\t_\t_\t0\troot\t_\t_\n",
     "an old version of Label Studio": '[{"id": 1, "data": {"text": "Ann"}, "completions": []}]',
 }
 
@@ -962,75 +937,43 @@ def test_the_algorithm_may_be_written_with_a_capital_letter(tmp_path: Path) -> N
     assert [markup["expert"] for markup in json.loads(solution["markups"][0])] == ["a", "b"]
 
 
-def annotated(number: int, *annotations: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A task of Label Studio."""
-    return {"id": number, "data": {"text": "Alpha beta."}, "annotations": [*annotations]} | more
-
-
-def annotation_of(who: int, *spans: tuple[str, int, int], when: str = "2026-01-01T00:00:00Z") -> dict[str, Any]:
-    """An annotation with regions by their ids."""
-    result = [
-        {
-            "id": name,
-            "to_name": "text",
-            "type": "labels",
-            "value": {"start": start, "end": end, "labels": ["X"]},
-        }
-        for name, start, end in spans
-    ]
-    return {"completed_by": who, "updated_at": when, "result": result}
-
-
-def export_of(folder: Path, *tasks: dict[str, Any], name: str = "a") -> Path:
-    """A file with an export of Label Studio."""
-    return write(folder, f"{name}.json", json.dumps(tasks))
+AB = {"text": "Alpha beta."}
+ALPHA, BETA = region("a", 0, 5, "Alpha", labels=["X"]), region("a", 6, 10, "beta", labels=["X"])
 
 
 def test_predictions_of_which_only_numbers_are_exported_are_counted(tmp_path: Path) -> None:
     kind = "predictions of which only numbers are exported, unless its API is given predictions.only_id=false"
     with left_out(f"{kind} (1)"):
-        found = elements(export_of(tmp_path, annotated(1, annotation_of(1, ("a", 0, 5)), predictions=[286])))
+        found = elements(label_studio(tmp_path, task(1, AB, annotation(1, 1, ALPHA), predictions=[286])))
     assert list(found) == ["annotator 1"]
 
 
 def test_tasks_with_predictions_alone_are_a_submission(tmp_path: Path) -> None:
-    path = export_of(
-        tmp_path, {"id": 1, "data": {"text": "Alpha"}, "predictions": [annotation_of(0, ("a", 0, 5))]}
-    )
-    assert json.loads(markup_consistency.companion.read_submission(path)["markup"][0])["elements"][0][
-        "tags"
-    ] == ["X"]
+    path = label_studio(tmp_path, {"id": 1, "data": AB, "predictions": [annotation(1, 0, ALPHA)]})
+    submission = markup_consistency.companion.read_submission(path)
+    assert json.loads(submission["markup"][0])["elements"][0]["tags"] == ["X"]
 
 
 def test_the_later_annotation_counts_whatever_its_time_zone(tmp_path: Path) -> None:
-    early, late = "2026-01-01T10:00:00+05:00", "2026-01-01T06:00:00Z"
-    path = export_of(
-        tmp_path,
-        annotated(1, annotation_of(1, ("a", 0, 5), when=early), annotation_of(1, ("a", 6, 10), when=late)),
-    )
+    early = annotation(1, 1, ALPHA, updated_at="2026-01-01T10:00:00+05:00")
+    late = annotation(2, 1, BETA, updated_at="2026-01-01T06:00:00Z")
     kind = "earlier versions by annotator 1"
     with left_out(f"annotations in {kind} (1), {kind} (1)"):
-        assert elements(path)["annotator 1"] == [(["X"], [(6, 10)], [])]
+        read = elements(label_studio(tmp_path, task(1, AB, early, late)))
+    assert read["annotator 1"] == [(["X"], [(6, 10)], [])]
 
 
-def test_regions_of_one_id_at_two_places_are_two(tmp_path: Path) -> None:
-    found = elements(export_of(tmp_path, annotated(1, annotation_of(1, ("a", 0, 5), ("a", 6, 10)))))
+@pytest.mark.parametrize("without", [(), ("id",)])
+def test_regions_at_two_places_are_two_with_one_id_or_without(without: tuple[str, ...], tmp_path: Path) -> None:
+    results = [{key: each[key] for key in each if key not in without} for each in (ALPHA, BETA)]
+    found = elements(label_studio(tmp_path, task(1, AB, annotation(1, 1, *results))))
     assert found["annotator 1"] == [(["X"], [(0, 5)], []), (["X"], [(6, 10)], [])]
 
 
 def test_one_project_for_each_annotator_is_joined_by_texts(tmp_path: Path) -> None:
-    export_of(
-        tmp_path,
-        annotated(1, annotation_of(1, ("a", 0, 5))),
-        annotated(2, annotation_of(1, ("a", 6, 10))),
-        name="anna",
-    )
-    export_of(
-        tmp_path,
-        annotated(7, annotation_of(1, ("a", 0, 5))),
-        annotated(9, annotation_of(1, ("a", 6, 10))),
-        name="ben",
-    )
+    for name, ids in (("anna", (1, 2)), ("ben", (7, 9))):
+        tasks = [task(key, AB, annotation(1, 1, each)) for key, each in zip(ids, (ALPHA, BETA))]
+        write(tmp_path, f"{name}.json", tasks)
     solution = markup_consistency.companion.read_solution(tmp_path)
     assert solution["document_id"].tolist() == ["1", "2"]
     assert [markup["expert"] for markup in json.loads(solution["markups"][1])] == ["anna", "ben"]
@@ -1039,11 +982,11 @@ def test_one_project_for_each_annotator_is_joined_by_texts(tmp_path: Path) -> No
 
 def test_tasks_that_contradict_each_other_are_told(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="two tasks with the id 1"):
-        markup_consistency.companion.read_solution(export_of(tmp_path, annotated(1), annotated(1)))
-    models = [[annotation_of(0) | {"model_version": name}] for name in ("good", "bad")]
-    tasks = [annotated(number, annotation_of(1), predictions=of) for number, of in enumerate(models)]
+        markup_consistency.companion.read_solution(label_studio(tmp_path, task(1, AB), task(1, AB)))
+    models = [[annotation(1, 0) | {"model_version": name}] for name in ("good", "bad")]
+    tasks = [task(number, AB, annotation(1, 1), predictions=of) for number, of in enumerate(models)]
     with pytest.warns(UserWarning, match="are of several models: bad, good"):
-        markup_consistency.read_documents(export_of(tmp_path, *tasks))
+        markup_consistency.read_documents(label_studio(tmp_path, *tasks))
 
 
 # ---- Agreement of nothing --------------------------------------------------------------------------------

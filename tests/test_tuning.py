@@ -359,6 +359,9 @@ Claim,0.4815,6,735,92,0.5216 to 0.7086,6 to 6
 """
 
 
+GAPS = "discourse_type,min_probability,min_words,join_gap\nLead,0.5,1,two\n"
+
+
 def test_a_table_without_gaps_joins_nothing(tmp_path):
     (tmp_path / "thresholds.csv").write_text(FIELD)
     segments = spans.from_words(
@@ -388,6 +391,8 @@ def test_the_gaps_of_a_table_may_be_as_the_console_prints_them(tmp_path):
             [],
             "row number 2: expected another one than in row",
         ),
+        (FIELD.replace("0.655", "655"), [], "row number 1: expected a number from 0 to 1 in the column min_"),
+        (GAPS, [], "row number 1: expected a number of words, or none in the column join_gap, found 'two'"),
         (FIELD.replace("min_words,", "words,"), [], "expected the column min_words, found disc"),
         (FIELD, ["solution.csv"], "--thresholds needs --apply, and neither"),
     ],
@@ -444,11 +449,3 @@ def test_bad_candidates_are_told_what_is_wrong(known, files, capsys, change, cod
     exit_code, printed, errors = command_line.run(capsys, "tune", files / "solution.csv", files / "bad.csv")
     assert (exit_code, printed) == (code, "")
     assert message in errors
-
-
-def test_in_python_they_are_the_same_errors(known):
-    solution, candidates = known
-    fold = podium.prepare(solution)
-    for given, most in ((candidates, ESSAYS), (candidates.head(0), 0)):
-        with pytest.raises(UsageError, match=rf"^folds: expected at least 2, and at most {most}, .* found 1$"):
-            tuning.tune(fold, given, folds=1)

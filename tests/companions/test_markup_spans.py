@@ -3,10 +3,8 @@
 import json
 import re
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -118,69 +116,9 @@ def by_the_page(tool: str, variable: str, export: str) -> pd.DataFrame:
     return pd.DataFrame(names["spans"])
 
 
-def of_xml(export: str) -> list[tuple[int, int, str]]:
-    """The places of MAE's tags, which say them, or of the names in a TEI text, which has them."""
-    root = ElementTree.fromstring(export)
-    if root.find("TAGS") is not None:
-        return [(*map(int, tag.attrib["spans"].split("~")), tag.tag) for tag in root.iterfind("TAGS/*")]
-    rows, position = [], 0
-    for part in root.iter("p"):
-        position += len(part.text or "")
-        for name in part:
-            rows.append((position, position + len(name.text or ""), name.tag))
-            position += len((name.text or "") + (name.tail or ""))
-    return rows
-
-
-def of_keys(entries: Any, *keys: str) -> list[tuple[Any, ...]]:
-    """The places of entries that have them under these keys."""
-    return [tuple(entry[key] for key in keys) for entry in entries]
-
-
-SELECTORS = '[{"type": "TextPositionSelector", "start": 8, "end": 11}]'
-EXPORTS: dict[str, tuple[str, Callable[[str], Any], int]] = {
-    "doccano": (
-        '{"id": 1, "text": "Ann met Ben.", "label": [[0, 3, "PER"], [8, 11, "PER"]]}',
-        lambda export: by_the_page("doccano", "export", export),
-        2,
-    ),
-    "CoNLL": ("Ann B-PER\nmet O\nBen B-PER\n", lambda export: by_the_page("CoNLL", "conll", export), 2),
-    "doccano with relations": (
-        '{"id": 1, "entities": [{"label": "PER", "start_offset": 8, "end_offset": 11}], "relations": []}',
-        lambda export: of_keys(json.loads(export)["entities"], "start_offset", "end_offset", "label"),
-        1,
-    ),
-    "Argilla": (
-        '[{"id": "r", "responses": {"span": [{"value": [{"start": 8, "end": 11, "label": "PER"}]}]}}]',
-        lambda export: of_keys(json.loads(export)[0]["responses"]["span"][0]["value"], "start", "end", "label"),
-        1,
-    ),
-    "LightTag": (
-        '{"examples": [{"content": "Ann met Ben.", "annotations": [{"start": 8, "end": 11, "tag": "PER"}]}]}',
-        lambda export: of_keys(json.loads(export)["examples"][0]["annotations"], "start", "end", "tag"),
-        1,
-    ),
-    "Recogito": (
-        '{"annotations": [{"body": [{"value": "PER"}], "target": {"selector": ' + SELECTORS + "}}]}",
-        lambda export: [
-            (
-                each["target"]["selector"][0]["start"],
-                each["target"]["selector"][0]["end"],
-                each["body"][0]["value"],
-            )
-            for each in json.loads(export)["annotations"]
-        ],
-        1,
-    ),
-    "MAE": ("<T><TEXT>Ann met Ben.</TEXT><TAGS><PER id='P0' spans='8~11'/></TAGS></T>", of_xml, 1),
-    "TEI": ("<TEI><p><PER>Ann</PER> met <PER>Ben</PER>.</p></TEI>", of_xml, 2),
-    "JSON-MIN": (
-        '[{"id": 1, "label": [{"start": 8, "end": 11, "labels": ["PER"]}], "annotator": 1}]',
-        lambda export: [
-            (each["start"], each["end"], "|".join(each["labels"])) for each in json.loads(export)[0]["label"]
-        ],
-        1,
-    ),
+EXPORTS = {
+    "doccano": ("export", '{"id": 1, "text": "Ann met Ben.", "label": [[0, 3, "PER"], [8, 11, "PER"]]}'),
+    "CoNLL": ("conll", "Ann B-PER\nmet O\nBen B-PER\n"),
 }
 
 
@@ -188,18 +126,14 @@ EXPORTS: dict[str, tuple[str, Callable[[str], Any], int]] = {
 def test_exports_of_other_tools_agree_as_counted_by_hand(
     tool: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ben marks both names; who marks one of them shares 2·1 of 3 elements with him."""
-    export, convert, marked = EXPORTS[tool]
-    spans = pd.DataFrame(convert(export))
-    if "start" not in spans:
-        spans.columns = pd.Index(["start", "end", "tag"])
-    ann = spans.assign(document_id="1", expert="ann")
-    ben = pd.DataFrame({"document_id": "1", "expert": "ben", "start": [0, 8], "end": [3, 11], "tag": "PER"})
+    """Ben marks one of two names, and so shares 2·1 of 3 elements with Ann, whom the page reads."""
+    ann = by_the_page(tool, *EXPORTS[tool]).assign(document_id="1", expert="ann")
+    ben = table(("1", "ben", 8, 11, "PER"))
     pd.concat([ann[COLUMNS], ben]).to_csv(tmp_path / "spans.csv", index=False)
     path = tmp_path / "spans.csv"
     assert main(["agreement", "--metric", "markup_consistency", str(path), "--json"]) == 0
     [row] = json.loads(capsys.readouterr().out)["Documents"]
-    assert row["accordance"] == pytest.approx(2 * marked / (marked + 2))
+    assert row["accordance"] == pytest.approx(2 / 3)
     assert row["tags"] == row["fragments.texts"] == 1
 
 
@@ -342,20 +276,6 @@ def test_a_competition_from_tables_of_spans(
         assert board[team] == pytest.approx(podium.score(private, answer, "markup_consistency").score)
 
 
-def test_commands_read_a_table_of_spans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    solution, submission = tmp_path / "spans.csv", tmp_path / "algorithm.csv"
-    spans = table(
-        ("007", "ann", 0, 3, "P"), ("007", "ben", 0, 3, "P"), ("8", "ann", 0, 3, "P"), ("8", "ben", 1, 3, "P")
-    )
-    spans.to_csv(solution, index=False)
-    spans[spans["expert"] == "ann"].drop(columns="expert").to_csv(submission, index=False)
-    metric = ["--metric", "markup_consistency"]
-    assert main(["agreement", *metric, str(solution)]) in (0, None)
-    assert "007" in capsys.readouterr().out
-    assert main(["score", *metric, str(solution), str(submission), "--bare"]) in (0, None)
-    assert float(capsys.readouterr().out) > 1
-
-
 # ---- What spans quote ------------------------------------------------------------------------------------
 
 DOCUMENTS = pd.DataFrame(
@@ -394,12 +314,6 @@ def test_an_expert_who_counts_otherwise_is_found_out(counted: dict[str, int], to
     assert caught
     assert all(re.search(told, str(each.message)) for each in caught)
     assert found.equals(right)
-
-
-def test_two_experts_who_count_otherwise_are_told_once_for_a_document() -> None:
-    rows = [*quoted(shift=1), *quoted(who="ben", shift=1)]
-    with pytest.warns(UserWarning, match="positions are counted from 1 in 2 documents$"):
-        from_spans(quotes(*rows), DOCUMENTS)
 
 
 def test_ends_that_belong_to_spans_are_found_out_without_texts() -> None:

@@ -47,6 +47,8 @@ PLACES = 12  # places in lines whose ids are also looked at alone
 CHUNK = 1 << 20  # characters of a text that are looked at together
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
+TAKE_OUT, OTHER_IDS = "Take it out", "Give the rows other ids, as podium make does by --new-ids"
+
 Beside = Mapping[str, Coded]
 Piece = tuple[int, bytes]  # the size and the digest of a file, or of a part of a large one
 
@@ -60,6 +62,7 @@ class Known:
     parts: Sequence[str]  # "Public" or "Private", for each row
     answers: Secrets
     labels: Phrases
+    advice: str  # how to allow what tells an answer
     texts: dict[int, int] = field(default_factory=dict)  # the row of each text of the test set, by its hash
     # what public tables say of rows, as hashes, because cells may be texts of essays
     features: list[tuple[Mapping[str, Ints], Ints]] = field(default_factory=list)
@@ -90,10 +93,6 @@ class Text:
             yield table.loc[:, np.logical_not(innocent)] if any(innocent) else table
 
 
-class Revealed(HostError):
-    """A file for participants reveals the solution."""
-
-
 def refuse(
     folder: Path,
     items: Collection[str],
@@ -109,17 +108,13 @@ def refuse(
     """
     record = recorded.read(folder)
     solution = solution or folder / PRIVATE / SOLUTION
-    known = _known(solution, items, record.public_columns if record else ())
-    cure = "Take it out"
-    try:
-        unreadable = _search(folder, further, known, record.innocent if record else {})
-        cure = "Give the rows other ids, as podium make does by --new-ids"
-        _check_ids(known)
-    except Revealed as problem:
-        where = f"see public_columns and innocent in {RECORD}"
-        if record is None:
-            where = f"write {folder / RECORD} with public_columns or innocent"
-        raise HostError(f"{problem}. {cure}; {advice or f'if all may know it, {where}'}") from None
+    where = f"see public_columns and innocent in {RECORD}"
+    if record is None:
+        where = f"write {folder / RECORD} with public_columns or innocent"
+    advice = advice or f"if all may know it, {where}"
+    known = _known(solution, items, record.public_columns if record else (), advice)
+    unreadable = _search(folder, further, known, record.innocent if record else {})
+    _check_ids(known)
     if unreadable := list(dict.fromkeys(unreadable)):
         more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""
         warnings.warn(
@@ -218,7 +213,7 @@ def _check_copy(name: str, piece: Piece, private: Mapping[bytes, str]) -> None:
 # ---- The solution --------------------------------------------------------------------------------------------
 
 
-def _known(solution: Location, items: Collection[str], public_columns: Collection[str]) -> Known:
+def _known(solution: Location, items: Collection[str], public_columns: Collection[str], advice: str) -> Known:
     """Read the solution."""
     columns = _read(solution)
     row_id, *others = columns
@@ -236,6 +231,7 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
         list(map(columns[USAGE].cell, range(len(places)))) if USAGE in columns else ["test"] * len(places),
         Secrets(secret, whole.numbers, places),
         Phrases(itertools.chain.from_iterable(labels)),
+        advice,
     )
     for name in columns.keys() & TEXT_COLUMNS:
         _learn_texts(SOLUTION, name, columns[name], np.arange(len(places)), known)
@@ -268,16 +264,16 @@ def _are_numbered(rows: Ids, items: Ids) -> bool:
 
 
 def _demand_nothing(
-    found: Evidence | None, name: str, where: str, cells: Coded, rows: Ints, known: Known
+    found: Evidence | None, file: str, where: str, cells: Coded, rows: Ints, known: Known, cure: str = TAKE_OUT
 ) -> None:
     """Refuse a file that tells an answer."""
     if found is not None:
         place = f"by {found.form}{where}" if found.form else f"in {where}"
         example = f"{cells.cell(found.example)[:40]!r} of {known.row_ids[rows[found.example]]}"
         right = f"{found.rate:.0%} of {found.rows:,} ids of the test set"
-        raise Revealed(
-            f"{name} reveals {found.answer} of {SOLUTION} {place}, such as {example}: it is right for {right}, "
-            f"and would be for {found.chance:.0%} by chance"
+        raise HostError(
+            f"{file} reveals {found.answer} of {SOLUTION} {place}, such as {example}: it is right for {right}, "
+            f"and would be for {found.chance:.0%} by chance. {cure}; {known.advice}"
         )
 
 
@@ -291,7 +287,8 @@ def _check_ids(known: Known) -> None:
         for number, part in enumerate(zip(*parts), 1) if len({*map(len, parts)}) == 1 else ():
             rows, cells = ids.rows[ids.starts], Coded.of(part)
             found = evidence.told(cells, rows, known.answers, has_order=False)
-            _demand_nothing(found, SOLUTION, f"part {number} of the ids in {ids.name}", cells, rows, known)
+            where = f"part {number} of the ids in {ids.name}"
+            _demand_nothing(found, SOLUTION, where, cells, rows, known, OTHER_IDS)
 
 
 def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]], known: Known) -> None:

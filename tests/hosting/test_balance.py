@@ -133,7 +133,7 @@ def command(folder: Path, labels: pd.DataFrame) -> list[object]:
 @pytest.fixture
 def labels():
     random = np.random.default_rng(0)
-    frame = pd.DataFrame({"id": range(200), "size": random.random(200), "one": "x"})
+    frame = pd.DataFrame({"id": range(200), "size": random.random(200)})
     frame["site"] = ["rare"] * 3 + ["few"] * 27 + ["many"] * 170
     return frame.assign(region=frame["site"].replace("rare", "few"), answer=random.choice(["a", "b"], 200))
 

@@ -293,21 +293,3 @@ def test_a_table_is_split_into_what_is_scored_and_what_is_to_learn_from(capsys, 
     line = [*command_for(labels.assign(Usage="Public"), tmp_path), tmp_path / "none", "--test", 0.4]
     code, _, err = run_podium(capsys, *line)
     assert (code, "the column Usage, --test: expected one way to choose the test set" in err) == (2, True)
-
-
-@pytest.mark.parametrize("metric", ["scifact", "readable"])
-def test_official_labels_are_split_by_items(capsys, tmp_path, metric):
-    line = ["make", SAMPLES / metric / "samples" / OFFICIAL[metric], "--metric", metric, "--seed", 1]
-    assert run_podium(capsys, *line, "--test", 0.5, "--out", tmp_path / "out")[0] == 0
-    assert run_podium(capsys, *line, "--out", tmp_path / "whole")[0] == 0
-    learned = pd.read_csv(tmp_path / "out" / "public" / "train.csv", dtype=str, keep_default_na=False)
-    solution, whole = (
-        pd.read_csv(tmp_path / name / "private" / "solution.csv", dtype=str, keep_default_na=False)
-        for name in ("out", "whole")
-    )
-    row_id = learned.columns[0]
-    assert not {*learned[row_id]} & {*solution[row_id]}
-    both = pd.concat([learned, solution.drop(columns="Usage")]).sort_values(list(learned))
-    assert (
-        both.to_numpy().tolist() == whole.drop(columns="Usage").sort_values(list(learned)).to_numpy().tolist()
-    )

@@ -341,7 +341,7 @@ def _of_those_left(
     first, left = faults
     crashed = {number: fault for number, fault in left.items() if fault.died and first[number].died}
     by_itself = {number: fault.died for number, fault in crashed.items() if not fault.is_killed}
-    told = {number: f"the metric crashed on it twice: {died}" for number, died in by_itself.items()}
+    told = {number: f"it gave no result twice: {died}" for number, died in by_itself.items()}
     if any(each.scores is not None for each in results.values()):
         told |= {number: fault.error for number, fault in left.items() if fault.error and first[number].error}
     killed = [number for number in crashed if number not in by_itself]

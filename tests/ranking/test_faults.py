@@ -439,7 +439,7 @@ def test_a_submission_on_which_the_metric_dies_stops_nobody_else(folder, jobs, d
     assert done.returncode == 0, done.stderr
     assert "the metric failed for 1 file of 07, so it does not count" in done.stderr
     rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str).set_index("team")["reason"]
-    assert rejected["07"] == f"the metric failed: the metric crashed on it twice: {how}"
+    assert rejected["07"] == f"the metric failed: it gave no result twice: {how}"
     assert entries(folder) == 19  # and one that is not kept for good
 
 
@@ -453,7 +453,7 @@ def test_a_metric_that_dies_on_everything_is_the_host_s(folder):
         text=True,
     )
     assert done.returncode == 4, done.stderr
-    assert "the metric crashed on it twice: exit code 3" in done.stderr
+    assert "it gave no result twice: exit code 3" in done.stderr
 
 
 def test_a_submission_may_be_ten_times_as_large_as_the_solution(folder, call, monkeypatch):

@@ -3,7 +3,8 @@
     python -m benchmarks.make [CORPUS | targets]
 
 Without CORPUS, a corpus of as many essays is made up, with some 480 MB of text. `targets` makes tables whose
-solutions have 200 and 800 columns, and one of the size of Kaggle's MoA.
+solutions have 200 and 800 columns, and one of the size of Kaggle's MoA: in that one, the search for leaks
+costs about 11 times the reading.
 """
 
 import sys

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium.contest import reading
-from podium.metric.contract import Prepared
 from podium.ranking import (
     choice,
     examining,
@@ -44,7 +43,6 @@ from podium.ranking.uncertainty import Certainty
 from podium.scoring.evaluating import Solution
 from podium.statistics import group_slopes, sums
 from podium.statistics.population import names_of_groups, sizes_of_groups
-from podium.words.arrays import Floats
 from podium.words.errors import HostError
 from podium.words.wording import counted
 
@@ -360,10 +358,7 @@ def _slopes(desk: Desk, winners: Sequence[Scored]) -> list[dict[str, float]]:
         return []
     items = desk.solution.items[part]
     entries = [entry for each in winners if (entry := desk.load(each.entry)) is not None]
-    return [_slopes_of(prepared[part], examining.of_items(entry, items)) for entry in entries]
-
-
-def _slopes_of(prepared: Prepared, numbers: Floats) -> dict[str, float]:
-    """Find out how fast a score rises with the score of each group, from the statistics of a file, (n, k)."""
-    slopes = group_slopes(prepared, sums(numbers, prepared.groups))
-    return {} if slopes is None else dict(zip(names_of_groups(prepared), slopes.tolist()))
+    totals = [sums(examining.of_items(entry, items), prepared[part].groups) for entry in entries]
+    slopes = [group_slopes(prepared[part], total) for total in totals]
+    names = names_of_groups(prepared[part])
+    return [{} if each is None else dict(zip(names, each.tolist())) for each in slopes]

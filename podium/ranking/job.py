@@ -102,7 +102,7 @@ def content_digest(path: Location) -> str:
 
 def _digest_of_all(digests: Mapping[str, str]) -> str:
     """Hash the names and the hashes of files."""
-    return _hash("\n".join(f"{name}\0{digest}" for name, digest in sorted(digests.items())))
+    return sha256("\n".join(f"{name}\0{digest}" for name, digest in sorted(digests.items())).encode())
 
 
 def digest_of(content: Content) -> str:
@@ -145,12 +145,8 @@ def make_job(options: Options, without: Iterable[str] = ()) -> Job:
     known += [("left out", *left_out)] if left_out else []
     known += [others] if others else []
     measured = [item for item in items if item[0] in of_measures]
-    digests = (solution_digest, _hash(repr(known)), _hash(repr(measured)))
+    digests = (solution_digest, sha256(repr(known).encode()), sha256(repr(measured).encode()))
     return Job(metric, solution, items, metric_digests, *digests, options.limits, part, left_out)
-
-
-def _hash(text: str) -> str:
-    return sha256(text.encode())
 
 
 def sha256(content: bytes) -> str:
@@ -160,7 +156,7 @@ def sha256(content: bytes) -> str:
 
 def entry_name(context: str, digests: str) -> str:
     """Name the entry of a submission in the store."""
-    return _hash(context + digests)[: store.NAME_LENGTH]
+    return sha256((context + digests).encode())[: store.NAME_LENGTH]
 
 
 def digests_of(digest: str, side_digest: str) -> str:

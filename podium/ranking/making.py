@@ -1,6 +1,5 @@
 """From files, or from a folder with a board, to a folder with a board: what `podium.rank` does."""
 
-import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,7 +44,8 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
     if asked.before is not None:
         asked = replace(asked, before=leaving_out.board_in(asked.before))
     is_own = asked.metric in hosted.names()  # a folder may have such a name
-    check_apart(out, [path for name, path in asked.paths.items() if not (is_own and name == "metric")])
+    given = [path for name, path in asked.paths.items() if not (is_own and name == "metric")]
+    check_apart(out, [*given, asked.again])
     if asked.again is None:
         asked, (options, inputs, store) = _anew(asked, more)
     else:
@@ -129,8 +129,6 @@ def _again(asked: Options, folder: Path, more: Mapping[str, Any]) -> tuple[Optio
             "--again: expected none of --metric, --part, --side, --variants, --dask or --left-out, because "
             "those of the earlier run are used and no submission is read"
         )
-    if os.path.realpath(asked.out) == os.path.realpath(folder):
-        raise UsageError(f"--out {asked.out}: expected another folder than that of --again")
     naming = f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES"
     given = {name: path for name, path in asked.paths.items() if path is not None and name != "metric"}
     facts, earlier = run_json.recorded(folder, given, naming, READ_FROM_STORE)

@@ -36,11 +36,6 @@ def path_of(folder: Path, name: str) -> Path:
     return folder / name[:2] / name[2:]
 
 
-def _unsure_path_of(folder: Path, name: str) -> Path:
-    """Find the file of an entry whose result another run may not repeat."""
-    return path_of(folder, f"{name}.{UNSURE}")
-
-
 def names(folder: Path) -> list[str]:
     """List all entries that the next run can use."""
     return sorted(
@@ -52,15 +47,15 @@ def names(folder: Path) -> list[str]:
 
 def save(folder: Path, name: str, entry: bytes, is_unsure: bool = False) -> None:
     """Write an entry, whole or not at all."""
-    path = _unsure_path_of(folder, name) if is_unsure else path_of(folder, name)
+    path = path_of(folder, f"{name}.{UNSURE}" if is_unsure else name)
     write_atomically(path, lambda path: path.write_bytes(entry))
 
 
 def load(folder: Path, name: str) -> bytes | None:
     """Read an entry. It is None if there is none or it is damaged."""
-    for path in (path_of(folder, name), _unsure_path_of(folder, name)):
+    for each in (name, f"{name}.{UNSURE}"):
         try:
-            entry = path.read_bytes()
+            entry = path_of(folder, each).read_bytes()
         except OSError:
             continue
         if _is_whole(entry):

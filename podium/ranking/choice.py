@@ -9,6 +9,7 @@ import pandas as pd
 
 from podium.ranking.passes import Scored
 from podium.ranking.rules import LAST, Rules
+from podium.ranking.speed import KEYS
 from podium.ranking.submissions import Submission, errors_of_boost
 from podium.scoring import evaluating
 from podium.words.arrays import Ints
@@ -18,7 +19,6 @@ from podium.words.wording import listed, printable
 PUBLIC, PRIVATE = evaluating.PARTS
 METRIC_FAILED = "the metric failed"
 ONLY_FILE = "the only file of each team"
-KEYS = ["team", "submission"]
 
 TIME_UNKNOWN = 2**63 - 1  # what `boost.parse` makes of a missing time: later than any other
 

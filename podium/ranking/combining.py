@@ -284,7 +284,6 @@ class Draws(NamedTuple):
     scores: Scores  # (r, teams) each, by name
     influence: Floats  # of the items of all boards, (n, teams)
     is_of_groups: bool
-    items: int
 
 
 def _draws(
@@ -317,7 +316,7 @@ def _draws(
     given = [np.stack(of_columns, axis=-1) for of_columns in zip(*drawn)]
     scores = Scores(*(_mean(_added(each, directions, choices), weights) for each in given))
     influence = np.sum(influences, axis=0) if choices.same_items else np.concatenate(influences)
-    return Draws(scores, influence, any(each.is_of_groups for each in known), len(influence)), ""
+    return Draws(scores, influence, any(each.is_of_groups for each in known)), ""
 
 
 def _of_teams(drawn: Redrawn, numbers: Floats, teams: Sequence[str], lacking: float = np.nan) -> Floats:
@@ -362,7 +361,7 @@ def _facts(
         "rule": _rule(columns, weights, choices),
         "signature": f"combined by {choices.by}",
         "decided_by": "All",
-        "items": 0 if draws is None else draws.items,
+        "items": 0 if draws is None else len(draws.influence),
         "item": "item",
         "halves": False,
         "higher_is_better": higher_is_better,

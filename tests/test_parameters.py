@@ -1,7 +1,6 @@
 """What `--set NAME=VALUE` means is said by the annotations of the metric's score()."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -41,44 +40,58 @@ def score(
 """
 
 
-@pytest.fixture(params=["", "from __future__ import annotations"], ids=["types", "types as texts"])
-def any_kind(request: pytest.FixtureRequest, tmp_path: Path) -> Metric:
-    """A metric with a parameter of every kind that can be set."""
-    (tmp_path / "metric_of_any_kind.py").write_text(request.param + ANY_KIND)
-    return hosted.load(tmp_path / "metric_of_any_kind.py")
+VALUES = {
+    ANY_KIND: {
+        "limit=3": 3,
+        "limit=none": None,
+        "limit=None": None,
+        "share=0.25": 0.25,
+        "share=none": None,
+        "strict=yes": True,
+        "strict=true": True,
+        "strict=1": True,
+        "strict=False": False,
+        "strict=0": False,
+        "rounds=-1": -1,
+        "weight=inf": float("inf"),
+        "weight=3": 3.0,
+        "name=none": "none",
+        "name=a=b": "a=b",
+        "name=": "",
+        "name=7": "7",
+        "either=7": 7,
+        "either=yes": True,
+        "label=7": 7,
+        "label=yes": "yes",
+    },
+    NO_ANNOTATION: {
+        "weight=2": 2.0,
+        "rounds=3": 3,
+        "strict=no": False,
+        "name=7": "7",
+        "limit=7": "7",
+        "mean=7": "7",
+        "share=1": 1.0,
+        "row_id_column_name=7": "7",
+    },
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("limit=3", 3),
-        ("limit=none", None),
-        ("limit=None", None),
-        ("share=0.25", 0.25),
-        ("share=none", None),
-        ("strict=yes", True),
-        ("strict=true", True),
-        ("strict=1", True),
-        ("strict=False", False),
-        ("strict=0", False),
-        ("rounds=-1", -1),
-        ("weight=inf", float("inf")),
-        ("weight=3", 3.0),
-        ("name=none", "none"),
-        ("name=a=b", "a=b"),
-        ("name=", ""),
-        ("name=7", "7"),
-        ("either=7", 7),
-        ("either=yes", True),
-        ("label=7", 7),
-        ("label=yes", "yes"),
-    ],
-)
-def test_a_value_has_the_type_of_its_parameter(any_kind: Metric, text: str, value: Any) -> None:
-    name, _, _ = text.partition("=")
-    parameters = hosted.parse_parameters(any_kind, [text])
-    assert parameters == {name: value}
-    assert type(parameters[name]) is type(value)
+def loaded(folder: Path, source: str) -> Metric:
+    """Load a metric with this source."""
+    (folder / "plain.py").write_text(source)
+    return hosted.load(folder / "plain.py")
+
+
+@pytest.mark.parametrize("first", ["", "from __future__ import annotations"], ids=["types", "types as texts"])
+@pytest.mark.parametrize("source", VALUES, ids=["annotations", "defaults"])
+def test_a_value_has_the_type_of_its_parameter(tmp_path: Path, source: str, first: str) -> None:
+    metric = loaded(tmp_path, first + source)
+    for text, value in VALUES[source].items():
+        name, _, _ = text.partition("=")
+        parameters = hosted.parse_parameters(metric, [text])
+        assert parameters == {name: value}
+        assert type(parameters[name]) is type(value), text
 
 
 @pytest.mark.parametrize(
@@ -96,36 +109,14 @@ def test_a_value_has_the_type_of_its_parameter(any_kind: Metric, text: str, valu
     ],
 )
 def test_a_value_of_another_type_is_refused(
-    any_kind: Metric, texts: list[str], error: type[ToolError], message: str
+    tmp_path: Path, texts: list[str], error: type[ToolError], message: str
 ) -> None:
     with pytest.raises(error) as refused:
-        hosted.parse_parameters(any_kind, texts)
+        hosted.parse_parameters(loaded(tmp_path, ANY_KIND), texts)
     assert str(refused.value).startswith(message)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("weight=2", 2.0),
-        ("rounds=3", 3),
-        ("strict=no", False),
-        ("name=7", "7"),
-        ("limit=7", "7"),
-        ("mean=7", "7"),
-        ("share=1", 1.0),
-        ("row_id_column_name=7", "7"),
-    ],
-)
-def test_without_an_annotation_the_default_has_the_type(tmp_path: Path, text: str, value: Any) -> None:
-    (tmp_path / "plain.py").write_text(NO_ANNOTATION)
-    name, _, _ = text.partition("=")
-    parameters = hosted.parse_parameters(hosted.load(tmp_path / "plain.py"), [text])
-    assert parameters == {name: value}
-    assert type(parameters[name]) is type(value)
-
-
 def test_equal_settings_have_equal_signatures_without_annotations_too(tmp_path: Path) -> None:
-    (tmp_path / "plain.py").write_text(NO_ANNOTATION)
-    metric = hosted.load(tmp_path / "plain.py")
+    metric = loaded(tmp_path, NO_ANNOTATION)
     assert hosted.signature(metric, {"weight": 1}) == hosted.signature(metric, {})
     assert "|weight:odd|" in hosted.signature(metric, {"weight": "odd"})

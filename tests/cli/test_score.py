@@ -455,6 +455,11 @@ def test_any_file_with_a_score(call, accuracy, tmp_path):
     assert (report["score"], report["public"], report["private"]) == (1.5, 2.0, 1.0)
     (tmp_path / "wrong.csv").write_text("id,reply\n1,1\n2,1\n3,1\n4,1\n")
     assert call(*accuracy[:-1], tmp_path / "wrong.csv") == (3, "", "error: no column answer\n")
+    truth = pd.DataFrame({"id": range(60), "answer": [0, 1, 1] * 20, "Usage": ["Public", "Private"] * 30})
+    two = (truth.drop(columns="Usage").assign(answer=(truth["id"] % step > 0) * 1) for step in (4, 7))
+    told = call(truth, *two, *accuracy[:2])[1]
+    assert "with 60 items, " in told
+    assert " with 30 items (Public) and " in told
     for more in (["--rows", "x.csv"], ["--only-predicted"]):
         code, out, err = call(*accuracy, *more)
         assert (code, out) == (2, "")

@@ -67,7 +67,7 @@ def _completed(options: Options) -> Options:
         return options
     return replace(
         options,
-        metric=recorded.chosen(files, None, "")[0],
+        metric=recorded.chosen(files, None, "", how="in place of the folder")[0],
         solution=options.solution or files / recorded.PRIVATE / folders.SOLUTION,
         submission=options.submission or files / folders.PUBLIC / folders.SAMPLE,
     )

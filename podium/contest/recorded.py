@@ -27,6 +27,7 @@ from podium.words.wording import printable
 RECORD = "competition.json"
 PRIVATE = "private"  # the folder of the solution, beside which the record lies
 NEEDED = ("metric", "parameters")  # of the fields of a record
+BY_OPTION = "by --metric"  # how most commands take a metric other than the recorded one
 
 
 class Record(NamedTuple):
@@ -66,8 +67,11 @@ def folder_of(solution: Location) -> Path:
     return path.parent.parent if path.parent.name == PRIVATE else path
 
 
-def copied_metric(record: Record) -> Path | None:
-    """Find the copy of the metric, say which files are going to be executed, and refuse what lies elsewhere."""
+def copied_metric(record: Record, how: str) -> Path | None:
+    """Find the copy of the metric, say which files are going to be executed, and refuse what lies elsewhere.
+
+    A refusal says how else the metric is named.
+    """
     if not record.metric_file:
         return None
     folder = record.path.parent
@@ -78,7 +82,7 @@ def copied_metric(record: Record) -> Path | None:
         if not os.path.realpath(each).startswith(home) or not each.is_file():
             raise HostError(
                 f"{record.path}: metric_file: expected a file in {folder / PRIVATE}, found {each}: "
-                "name the metric by --metric"
+                f"name the metric {how}"
             )
     named = ", ".join(f"{path.with_name(name)} (SHA-256 {digest})" for name, digest in digests.items())
     changed = "; it has changed since podium make" if digests[path.name] != record.metric_sha256 else ""
@@ -86,16 +90,16 @@ def copied_metric(record: Record) -> Path | None:
     return path
 
 
-def chosen(folder: Path, metric: Location | None, items: str) -> tuple[str, str]:
+def chosen(folder: Path, metric: Location | None, items: str, how: str = BY_OPTION) -> tuple[str, str]:
     """The metric and the items that were given, or else those that the record of a competition names."""
     record = read(folder)
     if record is None:
         return str(metric or DEFAULT), items
     if metric is None:
-        path = copied_metric(record)
+        path = copied_metric(record, how)
         if path is None and record.metric not in hosted.names():
             raise UsageError(
-                f"the files were made for the metric {record.metric} (see {record.path}): name it by --metric"
+                f"the files were made for the metric {record.metric} (see {record.path}): name it {how}"
             )
         metric = record.metric if path is None else str(path)
     if record.items and not items:

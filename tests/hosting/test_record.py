@@ -214,6 +214,10 @@ def test_a_metric_outside_the_private_files_is_not_executed(capsys, path):
     assert err.startswith(
         f"error: {FILES / RECORD}: metric_file: expected a file in {FILES / 'private'}, found "
     )
+    assert err.endswith(": name the metric by --metric\n")
+    code, _, err = run_podium(capsys, "check", FILES)
+    assert code == 4
+    assert err.endswith(": name the metric in place of the folder\n")
 
 
 @pytest.mark.usefixtures("of_patients")

@@ -15,6 +15,7 @@ from podium.words.errors import HostError, UsageError
 from podium.words.options import Values, whole_number
 
 if TYPE_CHECKING:
+    from podium.hosting.competition import Competition
     from podium.metric.hosted import Metric
 
 
@@ -28,12 +29,14 @@ def seconds(text: str) -> float:
         raise argparse.ArgumentTypeError(f"expected a time such as 90s or 20m, found {text}") from None
 
 
-def competition(options: "OfCompetition", metric: "Metric") -> dict[str, Any]:
-    """Read the arguments that `add_competition` declares."""
+def competition(options: "OfCompetition") -> "Competition":
+    """The competition that the options name, with the parameters that its record has."""
     from podium.contest import recorded
-    from podium.hosting.competition import summary
+    from podium.hosting.competition import Competition, summary
     from podium.hosting.folders import SOLUTION, row_id
+    from podium.metric import hosted
 
+    metric = hosted.load(options.metric)
     first_column = row_id(options.files)
     record = recorded.read(options.files)
     if record is not None and not record.is_of(metric):
@@ -42,13 +45,13 @@ def competition(options: "OfCompetition", metric: "Metric") -> dict[str, Any]:
             f"found {options.metric}: name the metric by --metric"
         )
     solution = options.files / recorded.PRIVATE / SOLUTION
-    return {
-        "folder": options.files,
-        "metric": metric,
-        "arguments": {"row_id_column_name": first_column} | parameters(metric, options.set, solution),
-        "title": options.title,
-        "subtitle": options.subtitle or summary(metric) or options.title,
-    }
+    return Competition(
+        folder=options.files,
+        metric=metric,
+        arguments={"row_id_column_name": first_column} | parameters(metric, options.set, solution),
+        title=options.title,
+        subtitle=options.subtitle or summary(metric) or options.title,
+    )
 
 
 def parameters(metric: "Metric", assignments: Sequence[str], solution: str | Path) -> dict[str, Any]:

@@ -58,15 +58,20 @@ class Options(OfCompetition):
 def run(options: Options) -> None:
     """Write the bundle, and tell where it is."""
     from podium.hosting.bundles import bundle
-    from podium.hosting.competition import Competition, Terms, keep_parameters, to_edit
-    from podium.metric import hosted
+    from podium.hosting.competition import Terms, keep_parameters, to_edit
 
     dates = [date for date in (options.start, options.switch, options.end) if date is not None]
     if any(first >= second for first, second in itertools.pairwise(dates)):
         raise UsageError("expected --start before --switch before --end")
-    competition = Competition(**arguments.competition(options, hosted.load(options.metric)))
-    limits = options.per_day, options.total, options.approve_entrants
-    terms = Terms(options.start, options.switch, options.end, *limits)
+    competition = arguments.competition(options)
+    terms = Terms(
+        start=options.start,
+        switch=options.switch,
+        end=options.end,
+        per_day=options.per_day,
+        total=options.total,
+        approve_entrants=options.approve_entrants,
+    )
     for path in bundle.bundle(options.site, competition, terms, options.out):
         size = f" ({path.stat().st_size / 1e6:.1f} MB)" if path.is_file() else ""
         print(f"written to {path}{size}")

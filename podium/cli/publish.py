@@ -70,15 +70,19 @@ class Options(OfCompetition):
 def run(options: Options) -> None:
     """Take the steps that are due."""
     from podium.hosting.kaggle import publish
-    from podium.metric import hosted
 
     if options.deadline and options.launch_at and options.deadline <= options.launch_at:
         raise UsageError("expected --launch-at before --deadline")
     slug = options.slug or re.sub("[^a-z0-9]+", "-", options.title.lower()).strip("-")
     if not slug:
         raise UsageError(f"the title {options.title!r} has no Latin letters to make an address of: give --slug")
+    competition = arguments.competition(options)
     plan = publish.Publication(
-        **arguments.competition(options, hosted.load(options.metric)),
+        folder=competition.folder,
+        metric=competition.metric,
+        arguments=competition.arguments,
+        title=competition.title,
+        subtitle=competition.subtitle,
         slug=slug,
         template=options.template,
         deadline=options.deadline,

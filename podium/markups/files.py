@@ -427,7 +427,11 @@ def add_texts(table: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     id_column = next((name for name in ("document_id", "id", table.columns[0]) if name in texts), None)
     if id_column is None or "text" not in texts:
         raise UsageError("the texts: expected the columns document_id and text")
-    known = dict(zip(texts[id_column].astype(str), texts["text"]))
+    names = texts[id_column].astype(str)
+    twice = names[names.duplicated() & ~texts.duplicated([id_column, "text"])].tolist()
+    if twice:
+        raise UsageError(f"the texts: expected one text of each document, found others of {listed(twice)}")
+    known = dict(zip(names, texts["text"]))
     wanted = table["document_id" if "document_id" in table else table.columns[0]].astype(str)
     lacking = [each for each in wanted if not isinstance(known.get(each), str)]
     if lacking and "markups" in table:

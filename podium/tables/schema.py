@@ -123,7 +123,7 @@ class Table:
 
     def _check_columns(self, given: Sequence[str], source: object) -> None:
         """Refuse a table that lacks a column, or that has one under a misspelled name."""
-        for name in self.columns.keys() - {*given}:
+        for name in [name for name in self.columns if name not in given]:
             near = difflib.get_close_matches(name, sorted({*given} - {*self.columns}), 1, NEAR)
             if near or self.columns[name].is_needed:
                 found = listed([printable(each)[:40] for each in near or given], 20)

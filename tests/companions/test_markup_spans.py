@@ -241,6 +241,9 @@ def test_texts_that_lack_a_document_or_a_column(tmp_path: Path) -> None:
         files.add_texts(markups, texts)
     with pytest.raises(UsageError, match="expected the columns document_id and text"):
         files.add_texts(markups, texts.drop(columns="text"))
+    other = pd.concat([texts, texts, texts.assign(text="Ben met Ann.")])
+    with pytest.raises(UsageError, match="expected one text of each document, found others of 7"):
+        files.add_texts(markups, other)
 
 
 def test_a_competition_from_tables_of_spans(

@@ -1,5 +1,6 @@
 """The check of the contract names a mistake of a metric's author before it becomes a score."""
 
+import gc
 import importlib.util
 import os
 import pickle
@@ -7,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -181,6 +183,17 @@ def test_a_score_alone_is_a_number(tmp_path: Path, result: str, named: str) -> N
         match=rf"^alone\.py, line 1: score\(\): expected one finite float, found {named}; return float\(…\)$",
     ):
         podium.score(SOLUTION, SUBMISSION, metric=file)
+
+
+def test_an_async_score_is_refused_without_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "alone.py"
+    file.write_text("async def score(solution, submission, row_id_column_name):\n    return 0.5\n")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with pytest.raises(HostError, match=r"found coroutine .*; write def in place of async def$"):
+            podium.score(SOLUTION, SUBMISSION, metric=file)
+        gc.collect()
+    assert not [each for each in warned if "never awaited" in str(each.message)]
 
 
 FEW = "np.where(rows.sum(axis=-1) < 5, np.nan, right.sum(axis=-1) / rows.sum(axis=-1))"

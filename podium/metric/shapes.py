@@ -195,6 +195,9 @@ def one_float(metric: Metric, result: object) -> float:
     if isinstance(result, int | float | np.integer | np.floating) and not isinstance(result, bool):
         return float(result)
     cure = "end it with return" if result is None else "return float(…)"
+    if inspect.iscoroutine(result):
+        result.close()  # or Python would warn that nobody awaits it
+        cure = "write def in place of async def"
     found = f"{type(result).__name__} {' '.join(repr(result).split()):.40}; {cure}"
     raise ContractError(failure(FINITE, f"{where(metric)}: expected one finite float, found {found}"))
 

@@ -185,9 +185,12 @@ def test_a_score_alone_is_a_number(tmp_path: Path, result: str, named: str) -> N
         podium.score(SOLUTION, SUBMISSION, metric=file)
 
 
-def test_an_async_score_is_refused_without_a_warning(tmp_path: Path) -> None:
+@pytest.mark.parametrize("function", ["score", "higher_is_better"])
+def test_an_async_function_is_refused_without_a_warning(tmp_path: Path, function: str) -> None:
     file = tmp_path / "alone.py"
-    file.write_text("async def score(solution, submission, row_id_column_name):\n    return 0.5\n")
+    text = "def score(solution, submission, row_id_column_name):\n    return 0.5\n"
+    text += "def higher_is_better():\n    return True\n"
+    file.write_text(text.replace(f"def {function}", f"async def {function}"))
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         with pytest.raises(HostError, match=r"found coroutine .*; write def in place of async def$"):

@@ -177,11 +177,20 @@ def check_measures(metric: Metric, prepared: Prepared, sums: Any, values: Any) -
     return first_unmet(STATISTICS, f"{metric.path.name}: measures()", demands)
 
 
+def _is_async(result: object) -> bool:
+    """Whether an async function returned this; it is closed, or Python would warn that nobody awaits it."""
+    if inspect.iscoroutine(result):
+        result.close()
+        return True
+    return False
+
+
 def one_truth(metric: Metric, answer: object) -> bool:
     """Return what ``higher_is_better()`` returned, if it is True or False."""
     if isinstance(answer, bool | np.bool_):
         return bool(answer)
-    found = f"{type(answer).__name__} {answer!r:.60}"
+    cure = "; write def in place of async def" if _is_async(answer) else ""
+    found = f"{type(answer).__name__} {answer!r:.60}{cure}"
     text = f"{metric.path.name}: higher_is_better(): expected True or False, found {found}"
     raise ContractError(failure(DIRECTION, text))
 
@@ -195,8 +204,7 @@ def one_float(metric: Metric, result: object) -> float:
     if isinstance(result, int | float | np.integer | np.floating) and not isinstance(result, bool):
         return float(result)
     cure = "end it with return" if result is None else "return float(…)"
-    if inspect.iscoroutine(result):
-        result.close()  # or Python would warn that nobody awaits it
+    if _is_async(result):
         cure = "write def in place of async def"
     found = f"{type(result).__name__} {' '.join(repr(result).split()):.40}; {cure}"
     raise ContractError(failure(FINITE, f"{where(metric)}: expected one finite float, found {found}"))

@@ -85,7 +85,7 @@ def _competition_of(given: Mapping[str, Any]) -> Path:
 
 
 def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[object]) -> None:
-    """Check before the work that files lie on this machine, and that none would replace another one."""
+    """Check before the work that files can be written on this machine, and that none would replace another."""
     taken = {os.path.realpath(str(path)) for path in inputs if path is not None}
     for path in filter(None, outputs):
         # One letter is a drive of Windows.
@@ -93,6 +93,9 @@ def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[object]
         if is_address or file in taken or os.path.isdir(file):
             found = "a folder" if os.path.isdir(file) else "another file of this command"
             raise UsageError(f"cannot write {path}: it is {'an address' if is_address else found}")
+        folder = next(each for each in Path(file).parents if each.exists())
+        if not (folder.is_dir() and os.access(folder, os.W_OK)):
+            raise UsageError(f"cannot write {path}: you may not write into {folder}")
         taken.add(file)
 
 

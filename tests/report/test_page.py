@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import math
+import os
 import re
 from collections.abc import Iterable
 from html.parser import HTMLParser
@@ -662,6 +663,7 @@ def test_wrong_usage_of_the_report(capsys, tmp_path):
         ("s3:/bucket/x", "it is an address"),
         (SOLUTION, "it is another file of this command"),
         (rows, "it is another file of this command"),
+        (Path(SOLUTION) / "x.html", f"you may not write into {os.path.realpath(SOLUTION)}"),
     ):
         code, out, err = command_line.run(
             capsys, "score", SOLUTION, SUBMISSION, "--report", path, "--rows", rows

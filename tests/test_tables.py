@@ -12,7 +12,8 @@ import pytest
 
 import podium
 from podium.hosting.bundles import bundle
-from podium.hosting.competition import Competition, Terms
+from podium.hosting.competition import Competition
+from podium.hosting.terms import Terms
 from podium.metric import hosted
 from podium.tables import ids
 from podium.words.errors import HostError, SubmissionRejected
@@ -21,7 +22,7 @@ from tests.support.command_line import run
 from tests.support.host_line import ACCURACY, SOLUTION, SUBMISSION, run_podium, stay_in_process
 from tests.test_files import parquet_of
 
-TERMS = Terms(datetime(2027, 1, 15), datetime(2027, 4, 1), datetime(2027, 4, 15))
+TERMS = Terms(start=datetime(2027, 1, 15), switch=datetime(2027, 4, 1), end=datetime(2027, 4, 15))
 # The share of rows whose label is right, and a hundredth for each step of the sorted ids that goes up by one.
 SERIES = ACCURACY.replace(
     "BODY",

@@ -1,11 +1,9 @@
 """Declare and read the arguments that several commands share."""
 
 import argparse
-import datetime
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -97,24 +95,6 @@ def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[object]
         if not (folder.is_dir() and os.access(folder, os.W_OK)):
             raise UsageError(f"cannot write {path}: you may not write into {folder}")
         taken.add(file)
-
-
-def moment(text: str) -> datetime.datetime:
-    """Parse a time."""
-    try:
-        when = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text}: expected a date such as 2027-01-15T12:00Z") from None
-    return when if when.tzinfo is None else when.astimezone(datetime.UTC).replace(tzinfo=None)
-
-
-def last_moment(text: str) -> datetime.datetime:
-    """Parse the time at which something ends; a day without a time ends when it is over, in UTC."""
-    when = moment(text)
-    with suppress(ValueError):
-        datetime.date.fromisoformat(text)
-        return when + datetime.timedelta(days=1, seconds=-1)
-    return when
 
 
 not_negative, positive = whole_number(0), whole_number(1)

@@ -17,7 +17,8 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from podium.cli import arguments
-from podium.cli.arguments import OfCompetition, last_moment, moment
+from podium.cli.arguments import OfCompetition
+from podium.hosting.terms import FIRST_DATE, LAST_DATE
 from podium.words.errors import UsageError
 
 StepName = Literal[
@@ -56,8 +57,8 @@ class Options(OfCompetition):
 
     site: Literal["kaggle"]
     _: KW_ONLY
-    deadline: Annotated[datetime | None, last_moment] = None
-    launch_at: Annotated[datetime | None, moment] = None
+    deadline: Annotated[datetime | None, LAST_DATE] = None
+    launch_at: Annotated[datetime | None, FIRST_DATE] = None
     step: Sequence[StepName] = ()
     dry_run: bool = False
     slug: str | None = None

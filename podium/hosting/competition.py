@@ -3,14 +3,13 @@
 import gzip
 import inspect
 import itertools
-import math
 import re
 import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 from podium.contest import recorded
 from podium.contest.recorded import PRIVATE, RECORD
@@ -27,7 +26,6 @@ from podium.hosting.folders import (
 )
 from podium.metric import hosted
 from podium.metric.hosted import Metric
-from podium.scoring.evaluating import PARTS
 from podium.tables.formats import stream_rows
 from podium.words.errors import HostError
 
@@ -92,44 +90,6 @@ class Competition:
     def better(self) -> str:
         """Which scores are better: "higher" or "lower"."""
         return "higher" if hosted.higher_is_better(self.metric, self.arguments) else "lower"
-
-
-class Quota(NamedTuple):
-    """How often a team may submit in a phase."""
-
-    per_day: int  # the number of submissions on one day
-    total: int  # the number of submissions in the whole phase
-
-
-@dataclass(frozen=True)
-class Terms:
-    """When a competition runs, and who may submit how often."""
-
-    start: datetime  # When the Public phase starts, in UTC and without a time zone, as all three dates
-    switch: datetime | None  # When the Public phase ends and the Private phase starts; None without the latter
-    end: datetime  # When the Private phase ends
-    per_day: int = 5  # the number of submissions that a team may send on one day
-    # the number of submissions that a team may send in the Public phase; None if only the daily limit counts
-    total: int | None = None
-    approve_entrants: bool = False  # whether the host admits each entrant by hand
-
-    @property
-    def told(self) -> str:
-        """The dates, as they are printed."""
-        switch = f", the Private phase begins {self.switch} UTC" if self.switch else ""
-        return f"it opens {self.start} UTC{switch}, and it closes {self.end} UTC"
-
-    @property
-    def phases(self) -> list[tuple[str, tuple[datetime, datetime], Quota]]:
-        """The name, the two dates and the limits of each phase.
-
-        The Private phase takes one submission of a team.  With two, the team could learn which one is better.
-        """
-        until = self.switch or self.end
-        days = math.ceil((until - self.start).total_seconds() / SECONDS_OF_A_DAY)
-        total = self.per_day * days if self.total is None else self.total
-        phases = [(PARTS[0], (self.start, until), Quota(self.per_day, total))]
-        return phases + ([(PARTS[1], (self.switch, self.end), Quota(1, 1))] if self.switch else [])
 
 
 def keep_parameters(competition: Competition) -> str:

@@ -22,7 +22,8 @@ import podium
 from podium.child import limits
 from podium.contest import reading
 from podium.hosting.bundles import bundle, judge, program
-from podium.hosting.competition import Competition, Terms
+from podium.hosting.competition import Competition
+from podium.hosting.terms import Terms
 from podium.metric import hosted
 from podium.scoring import evaluating
 from podium.words.errors import ContractWarning, HostError, SubmissionRejected
@@ -49,9 +50,9 @@ def bundled(files, tmp_path_factory):
 
 
 TERMS = Terms(
-    datetime(2027, 1, 15, 12),
-    datetime(2027, 4, 1),
-    datetime(2027, 4, 15),
+    start=datetime(2027, 1, 15, 12),
+    switch=datetime(2027, 4, 1),
+    end=datetime(2027, 4, 15),
     per_day=2,
     total=40,
     approve_entrants=True,
@@ -345,7 +346,7 @@ def test_what_the_yaml_says(bundled):
     assert [phase["max_submissions_per_day"] for phase in settings["phases"]] == [2, 1]
     assert [phase["max_submissions"] for phase in settings["phases"]] == [40, 1]
     # The Public phase has 76.5 days. The platform's own total of 100 would lock a team out on day 20.
-    assert Terms(TERMS.start, TERMS.switch, TERMS.end).phases[0][2] == (5, 380)
+    assert Terms(start=TERMS.start, switch=TERMS.switch, end=TERMS.end).phases[0][2] == (5, 380)
     assert [phase["auto_migrate_to_this_phase"] for phase in settings["phases"]] == [False, True]
     assert {settings["terms"], *(page["file"] for page in settings["pages"])} <= contents.keys()
     tops = {name.partition("/")[0] for name in contents}

@@ -10,9 +10,9 @@ import pytest
 
 import podium
 from podium import cli
-from podium.cli import arguments
 from podium.contest.recorded import RECORD
 from podium.hosting import competition
+from podium.hosting.terms import LAST_DATE
 from podium.metric import hosted
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, EQUAL, ROOT, run_podium, stay_in_process
@@ -289,7 +289,7 @@ def test_a_day_ends_everywhere_when_it_is_over(capsys):
     ],
 )
 def test_when_something_ends(text, ends):
-    assert str(arguments.last_moment(text)) == ends
+    assert str(LAST_DATE.read(text)) == ends
 
 
 def test_a_metric_that_cannot_be_copied_has_to_be_named(capsys, in_process, tmp_path, monkeypatch):

@@ -8,9 +8,10 @@ from pathlib import Path
 from podium.contest import reading, way
 from podium.hosting import leaks
 from podium.hosting.bundles import codabench, evalai, program
-from podium.hosting.competition import Competition, Terms
+from podium.hosting.competition import Competition
 from podium.hosting.folders import SAMPLE, new_folder
 from podium.hosting.kaggle import acceptance
+from podium.hosting.terms import Terms
 from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE
 from podium.tables.files import read_once

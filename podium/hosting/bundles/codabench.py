@@ -9,8 +9,9 @@ from typing import Any
 
 from podium.hosting.bundles import program
 from podium.hosting.bundles.program import Content
-from podium.hosting.competition import Competition, Terms, pages
+from podium.hosting.competition import Competition, pages
 from podium.hosting.folders import METRIC, SAMPLE, SOLUTION, STARTER
+from podium.hosting.terms import Terms
 
 # The platform's default image has Python 3.7 and pandas 0.25, on which podium does not run.
 IMAGE = "codalab/codalab-legacy:py312"

@@ -8,7 +8,7 @@ import pandas as pd
 
 from podium.markups import files
 from podium.markups.agreement import Agreement
-from podium.markups.explanation import Criteria, closest_markups
+from podium.markups.explanation import Criteria, PreparedMarkups, closest_markups
 from podium.metric.contract import Companion
 from podium.words.errors import HostError, SubmissionRejected, ToolError
 
@@ -16,7 +16,7 @@ from podium.words.errors import HostError, SubmissionRejected, ToolError
 def companion_of(
     metric: Any,
     read: Callable[[str | Path, type[ToolError]], pd.DataFrame],
-    criteria: Callable[[Any], Criteria],
+    criteria: Callable[[PreparedMarkups], Criteria],
     sample_submission: Callable[[pd.DataFrame], pd.DataFrame],
     **own: Any,
 ) -> Companion:
@@ -30,7 +30,7 @@ def companion_of(
         """Read the algorithm's markups from files."""
         return files.algorithms_of(read(path, SubmissionRejected))
 
-    def agreement(prepared: Any, solution: pd.DataFrame) -> Agreement:
+    def agreement(prepared: PreparedMarkups, solution: pd.DataFrame) -> Agreement:
         """Say how well the experts of a solution agree with each other."""
         return Agreement(prepared, solution, criteria(prepared))
 

@@ -171,7 +171,7 @@ def test_anything_else_looks_the_same_to_the_participant(capsys, accuracy, in_pr
 
 def test_a_metric_that_ends_its_process(capsys, accuracy):
     _, _, err = run_podium(capsys, "emulate", *accuracy("import os; os._exit(9)", FIVE))
-    detail = "the metric file ended its process: exit code 9."
+    detail = "the metric file ended its process: exit code 9"
     assert err == f"error: {emulate.UNEXPECTED}\nhost only: {detail}, in the Public part\n"
 
 
@@ -312,3 +312,14 @@ def test_a_failure_of_pandas_3_alone_is_told_as_such(capsys, accuracy, in_proces
     assert "instead of" not in run_podium(capsys, "check", *paths)[1]
     assert run_podium(capsys, "emulate", *paths)[2] == "error: answer must be text\n"
     assert pd.Series(["a"]).dtype != object
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:higher is better is assumed")
+def test_what_fails_with_both_versions_of_pandas_is_not_said_to_pass(capsys, accuracy):
+    """The process ends where nothing is right, which only spoiled submissions show."""
+    body = f"""if not (solution["answer"] == submission["answer"]).any():
+        __import__("os")._exit(3)
+    {EQUAL}"""
+    _, out, _ = run_podium(capsys, "check", *accuracy(body, FIVE))
+    assert "FAIL  runs as a notebook cell, alone: the metric file ended its process: exit code 3\n" in out

@@ -275,7 +275,7 @@ def _of_pandas_alone(answers: dict[str, Any], source: str, task: dict[str, Any])
     if not other:
         return {}
     try:
-        before = fresh.run_fresh("check", source=source, as_before=True, **task | {"spoil": False})
+        before = fresh.run_fresh("check", source=source, as_before=True, **task)
     except HostError:
         return {}
     passed = [key for key in failed if before.get(key, (Level.FAIL.value,))[0] != Level.FAIL.value]

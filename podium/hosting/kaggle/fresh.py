@@ -63,7 +63,7 @@ def run_fresh(
     if code is None:
         raise HostError(f"the metric file is still running after {limit:,.0f} s")
     last = (err or out).decode(errors="replace").strip().splitlines()[-1:]
-    raise HostError(" ".join([f"the metric file ended its process: {ending(code)}.", *last]))
+    raise HostError(". ".join([f"the metric file ended its process: {ending(code)}", *last]))
 
 
 def pins() -> Path:

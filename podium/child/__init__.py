@@ -1,4 +1,5 @@
-"""The one child in which foreign code runs: started, heard, limited, and ended with what it leaves.
+"""The children in which foreign code runs: started, heard, limited, and ended with what they leave.
 
-A function and its arguments enter, and its result, what it printed and how it ended leave. It may use `words`.
+The work of a command, a task or a program enters, and its result, what it printed and how it ended leave. It
+may use `words`.
 """

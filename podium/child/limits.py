@@ -4,8 +4,8 @@ A Parquet file of a few kilobytes can expand to many gigabytes. Whoever reads a 
 limits::
 
     with limits.within(Limits()):
-        submission, notices = contest.submitted(solution, path)
-        evaluation = contest.scored(solution, submission)
+        submission, notices = way.submitted(solution, path)
+        evaluation = way.scored(solution, submission)
 """
 
 import math

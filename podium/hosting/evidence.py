@@ -1,8 +1,9 @@
 """Does a column tell the answers of a solution, whatever words, codes, units or order it is written in?
 
-There is one kind of evidence. Rows that a column says the same of, or that are neighbors in its order, are
+All evidence has one form. Rows that a column says the same of, or that are neighbors in its order, are
 compared in pairs. If their answers are alike far more often than those of any two rows, the column tells them.
-A feature that merely predicts them well does not.
+A feature that merely predicts them well does not. `_told` lists the ways to compare; whoever adds one writes a
+generator of `Evidence` and names it there.
 
 A column is compared with all answers at once: first some pairs with every answer, then all pairs with the few
 answers that are left. So the time grows with the number of columns, and not with its square. Of a column, each

@@ -106,7 +106,7 @@ class FinalBoard:
 
     @property
     def certainty(self) -> pd.DataFrame | None:
-        """How certain each team's place is, in a row per team; None if the metric has no statistics.
+        """How certain each team's place is, in a row per team; None if nothing is said about chance.
 
         ``first_again`` and ``prize_again`` are the shares of new competitions, with other items of the same
         kind, in which the team would be first and would win a prize. They are NaN if too few items decide the

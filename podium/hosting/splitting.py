@@ -351,7 +351,8 @@ def _neighbors(labels: pd.DataFrame, public: Sequence[str]) -> Iterator[tuple[Fl
 def _is_smooth(values: pd.Series, moments: Floats) -> bool:
     """Whether values change little from a moment to the next one, where other rows begin that stay together."""
     if not pd.api.types.is_numeric_dtype(values):
-        values = values == values.mode()[0]
+        texts = values.map(str)
+        values = texts == texts.mode()[0]
     rows = pd.DataFrame({"value": np.asarray(values, dtype=np.float64), "item": values.index})
     series = rows.groupby(moments).agg({"value": "mean", "item": "first"}).dropna()
     steps = series["value"].diff()[series["item"].ne(series["item"].shift())].dropna()

@@ -1106,6 +1106,11 @@ def test_neighbors_that_tell_an_answer_are_told(capsys, labels, times, cure):
     assert (code, "changes little" in err) == (0, False)
 
 
+def test_an_answer_without_values_follows_no_order():
+    table = pd.DataFrame({"id": range(60), "none": [None] * 60, "same": ["a"] * 60, "lists": [[1]] * 60})
+    assert splitting.doubt_of_neighbors(table.set_axis(range(60)), ["id"], ["none", "same", "lists"]) == ""
+
+
 def test_an_answer_that_no_neighbor_tells_gives_no_warning(capsys, labels):
     Path("mine.py").write_text(ACCURACY.replace("BODY", WALK))
     noise = np.random.default_rng(5).normal(size=90).round(3)

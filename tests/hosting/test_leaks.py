@@ -208,7 +208,7 @@ LEAKS: dict[str, dict[str, str | bytes]] = {
                                            for i, y in PAIRS] + [{"id": None}, {"id": "t1"}])},
     "JSON by id": {"l.json": json.dumps(dict(PAIRS))},
     "JSON by columns": {"l.json": TABLE.to_json()},
-    "JSON of lists": {"l.json": json.dumps(TABLE.sample(frac=1, random_state=3).replace(CODES).to_dict("list"))},
+    "JSON of lists": {"l.json": json.dumps(TABLE.assign(label=TABLE["label"].map(CODES)).sample(frac=1, random_state=3).to_dict("list"))},
     "a wide table in JSON": {"l.json": json.dumps([{"id": i} | {f"f{k}": n * k % 11 for k in range(14)} | {"y": CODES[y]}
                              for n, (i, y) in enumerate(PAIRS)])},
     "indented JSON": {"l.json": json.dumps([{"label": label, "x": [1, 2], "id": i} for i, label in PAIRS], indent=2)},

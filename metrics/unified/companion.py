@@ -415,14 +415,13 @@ def make_files(
     attributes: list[str],
     draw: Any,
     columns: Mapping[str, str],
-    spellings: Mapping[str, str],
     parameters: Mapping[str, Any],
 ) -> Any:
     """Make a competition's files from a corpus of essays; see `podium.hosting.corpus.make`."""
     from podium.hosting import corpus
 
     read = corpus.read_corpus(path, [*attributes, *draw.balanced], columns)
-    return corpus.make(read, attributes, draw, spellings, parameters)
+    return corpus.make(read, attributes, draw, parameters)
 
 
 companion = Companion(

@@ -57,8 +57,6 @@ class Options(OfMetric):
     public_columns : NAMES
         Columns of the labels, separated by commas, that participants need beside the ids, such as the day and
         the site; not of a corpus (default: those that the metric's companion names).
-    map : THEIRS=OURS
-        Translate a spelling of the corpus, such as Adequate=0 or Hook=Lead; may be repeated.
     test : SHARE
         The share of the essays, or of the items of a table, that is scored; participants learn from the rest
         (default: 0.4 of the essays, and the whole table).
@@ -92,7 +90,6 @@ class Options(OfMetric):
     subpopulations: str | None = None
     columns: Annotated[Sequence[str], SEVERAL] = ()
     public_columns: str | None = None
-    map: Sequence[str] = ()
     test: Annotated[float | None, share] = None
     items: str = ""
     by_time: str = ""
@@ -119,8 +116,8 @@ def run(options: Options) -> None:
     draw = draw._replace(by_time=options.by_time, split=column, meanings=meanings)
     if metric.companion.make_files is not None:
         files = _files_of_corpus(metric, options, parameters, draw)
-    elif options.columns or options.map or options.subpopulations is not None:
-        raise UsageError("--columns, --subpopulations and --map are for corpora of essays")
+    elif options.columns or options.subpopulations is not None:
+        raise UsageError("--columns and --subpopulations are for corpora of essays")
     else:
         known = [name.strip() for name in (options.public_columns or "").split(",") if name.strip()]
         files = making.make_files(metric, options.corpus, options.sample, draw, parameters, known)
@@ -157,7 +154,6 @@ def _files_of_corpus(metric: "Metric", options: Options, parameters: dict[str, A
         attributes,
         draw,
         _assignments("--columns", options.columns),
-        _assignments("--map", options.map),
         parameters | {COLUMNS: ",".join(attributes)},
     )
     return files

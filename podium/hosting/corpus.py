@@ -140,11 +140,10 @@ def make(
     corpus: Corpus,
     attributes: list[str],
     draw: Draw = USUAL_DRAW,
-    spellings: Mapping[str, str] = {},
     parameters: Mapping[str, Any] = {},
 ) -> Files:
     """Split a corpus of essays into the files of a competition."""
-    annotations = _annotations(corpus, attributes, spellings)
+    annotations = _annotations(corpus, attributes)
     of_writers = [name for name in (*DEMOGRAPHICS, PROMPT) if name in annotations.columns]
     writers = list(dict.fromkeys(of_writers + attributes))
     essays, essay = _essays(annotations, [*dict.fromkeys([*writers, *draw.balanced])])
@@ -190,16 +189,13 @@ class _Annotations(NamedTuple):
     counts: dict[str, int]  # for the report, how many rows and essays there were and were dropped
 
 
-def _annotations(corpus: Corpus, attributes: list[str], spellings: Mapping[str, str]) -> _Annotations:
+def _annotations(corpus: Corpus, attributes: list[str]) -> _Annotations:
     """Check the corpus, and take its annotated rows."""
     columns = _check_columns(corpus, attributes)
     named, types, labels = columns[ESSAY_ID], columns[TYPE], columns[LABEL]
     named.check(named.mapped(len) == 0, "a value in every row")
-    type_of = _spelled(types, (*TYPES, UNANNOTATED), spellings)
-    label_of = _spelled(labels, (*EFFECTIVENESS, ""), AS_NUMBERS | dict(spellings))
-    unused = [repr(text) for text in spellings if text not in [*types.texts, *labels.texts]]
-    if unused:
-        raise HostError(f"--map: {', '.join(unused)} occurs neither in {TYPE} nor in {LABEL}")
+    type_of = _spelled(types, (*TYPES, UNANNOTATED))
+    label_of = _spelled(labels, (*EFFECTIVENESS, ""), AS_NUMBERS)
     annotated = np.flatnonzero(type_of < len(TYPES))
     if not len(annotated):
         raise HostError("the corpus has no annotated row")
@@ -351,12 +347,12 @@ def _what_lacks(corpus: Corpus, lacking: list[str], attributes: list[str]) -> st
     return text
 
 
-def _spelled(column: Column, known: tuple[str, ...], spellings: Mapping[str, str]) -> Ints:
+def _spelled(column: Column, known: tuple[str, ...], spellings: Mapping[str, str] = {}) -> Ints:
     """Find the index of each value among the known ones."""
     index = {text: number for number, text in enumerate(known)}
     numbers = column.mapped(lambda text: index.get(spellings.get(text, text), -1))
     words = ", ".join(filter(None, known))
-    column.check(numbers < 0, f"one of {words} (--map 'THEIRS=OURS' says what another word means)")
+    column.check(numbers < 0, f"one of {words}")
     return numbers
 
 

@@ -419,7 +419,7 @@ def test_effectiveness_may_be_a_number_as_in_what_make_writes(by_offsets):
         ("discourse_type", "Claims", "one of Lead, |row 9 ('Claims')"),
         ("discourse_type", None, "one of Lead, |row 9 ('')"),
         ("essay_id_comp", None, "a value in every row. |row 9 ('')"),
-        ("discourse_effectiveness", "Good", "one of Ineffective, Adequate, Effective (--map |row 9 ('Good')"),
+        ("discourse_effectiveness", "Good", "one of Ineffective, Adequate, Effective. |row 9 ('Good')"),
         ("discourse_start", "x", "a whole number, at least 0. |row 9 ('x')"),
         ("discourse_start", -1, "a whole number, at least 0. |row 9 ('-1')"),
         ("discourse_start", 1.5, "a whole number, at least 0. |row 9 ('1.5')"),
@@ -533,21 +533,6 @@ def test_one_segment_per_essay_is_a_warning(by_words):
     assert f"**{files.warnings[0]}**" in files.report
 
 
-def test_other_spellings(by_words):
-    frame = by_words.assign(
-        discourse_type=by_words["discourse_type"].replace({"Lead": "Hook", "Claim": "Thesis"}),
-        discourse_effectiveness=by_words["discourse_effectiveness"].replace({"Effective": "2"}),
-    )
-    spellings = {"Hook": "Lead", "Thesis": "Claim", "2": "Effective"}
-    files, expected = make(frame, spellings=spellings), make(by_words)
-    for name, table in tables(expected).items():
-        pd.testing.assert_frame_equal(tables(files)[name], table)
-    with pytest.raises(HostError, match=r"^--map: 'Hock' occurs neither in discourse_type nor in"):
-        make(by_words, spellings={"Hock": "Lead"})
-    with pytest.raises(HostError, match=r"^discourse_type: expected one of Lead, .* \(--map 'THEIRS=OURS'"):
-        make(by_words, spellings={"Lead": "Leads"})
-
-
 # --- reading and writing ----------------------------------------------------------------------------
 
 
@@ -614,10 +599,9 @@ def test_files_on_disk_and_options(capsys, tmp_path, by_words):
     frame, out = by_words.assign(grade_level="8"), tmp_path / "new" / "competition"
     frame.to_csv(tmp_path / "corpus.csv", index=False)
     options = ["--seed", 7, "--test", 0.5, "--public", 0.5, "--subpopulations", " grade_level "]
-    line = ["make", tmp_path / "corpus.csv", "--out", out, *options, "--map", "Effective=Ineffective"]
+    line = ["make", tmp_path / "corpus.csv", "--out", out, *options]
     code, text, _ = run_podium(capsys, *line)
-    spellings = {"Effective": "Ineffective"}
-    made = make(frame, ["grade_level"], draw=splitting.Draw(7, 0.5, 0.5), spellings=spellings)
+    made = make(frame, ["grade_level"], draw=splitting.Draw(7, 0.5, 0.5))
     report = (out / "report.md").read_text(encoding="utf-8")
     assert (code, text) == (0, f"{report}\nwritten to {out}\n")
     assert report.startswith(made.report)
@@ -649,7 +633,6 @@ RAGGED = "essay_id,discourse_type\n1\n"
             2,
             "argument --public: expected a share between 0 and 1, such as 0.4, found x",
         ),
-        (None, ["--map", "x"], 2, "error: --map x: expected THEIRS=OURS"),
         (None, ["--subpopulations", "race"], 4, "error: the corpus lacks columns: race."),
         (None, ["--columns", "doc"], 2, "error: --columns doc: expected THEIRS=OURS"),
         (None, ["--columns", "doc=essay"], 4, "--columns doc=essay: expected OURS to be one of discourse_effe"),

@@ -28,7 +28,7 @@ OFFICIAL = {
     "readable": "essays",
 }
 
-CORPORA_ONLY = "--columns, --subpopulations and --map are for corpora of essays"
+CORPORA_ONLY = "--columns and --subpopulations are for corpora of essays"
 
 
 @pytest.mark.filterwarnings("ignore:annotations outside the 25 types")
@@ -97,7 +97,7 @@ def test_participants_of_scifact_get_the_claims(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([SCIFACT / "claims.jsonl", "--metric", "scifact", "--map", "a=b"], 2, CORPORA_ONLY),
+        ([SCIFACT / "claims.jsonl", "--metric", "scifact", "--columns", "a=b"], 2, CORPORA_ONLY),
         ([SCIFACT / "claims.jsonl"], 2,
          f"{SCIFACT / 'claims.jsonl'}: expected a table; for official labels, name their metric by --metric"),
         ([READABLE / "solution.csv", "--sample", "x"], 2, "--sample is for labels of another metric"),

@@ -27,7 +27,7 @@ def made(tmp_path_factory):
     """The folder in which the tutorial's reader works, after the first step."""
     folder = tmp_path_factory.mktemp("reader")
     shutil.copy(ROOT / "solution_sample.csv", folder)
-    command = "make solution_sample.csv --map 0=Ineffective --map 1=Effective --seed 0 --out files"
+    command = "make solution_sample.csv --seed 0 --out files"
     printed_here(command.split(), folder)
     (folder / "bad.csv").write_text("row_id,essay_id\n1,a\n")
     # The submissions of a class, one of them wrong.

@@ -52,7 +52,6 @@ GROUPS = {
         "collect": "how-to/rank.md",
         "rank": "how-to/rank.md",
         "boost": "how-to/estimate-a-boost.md",
-        "combine": "how-to/combine-boards.md",
         "verify": "how-to/rank.md",
     },
 }

@@ -104,17 +104,6 @@ def board_of(
     )
 
 
-def examined_again(
-    options: Options, inputs: Inputs, desk: Desk, scored: Sequence[Scored]
-) -> tuple[pd.DataFrame, Examined, Prizes]:
-    """Rank and examine the files that count, without what a page says beside it."""
-    everybody, _, _ = _everybody(inputs, options, desk.solution, scored)
-    files = jury.competing(everybody, inputs.teams)
-    leaderboard, _, prizes = _ranked(options, inputs, desk.solution, files)
-    sent, chosen = _that_count(files, leaderboard["team"], inputs.submissions, scored)
-    return leaderboard, _examined(options, desk, sent, chosen, [], prizes), prizes
-
-
 # ---- Steps ----------------------------------------------------------------------------------------------
 
 

@@ -21,11 +21,9 @@ SAME = "same score as"
 BY_TIME, BY_RUNTIME, BY_NAME = "the earlier submission", "the shorter runtime", "the order of the names"
 # What puts a team behind the other one.
 BY_KNOWN_TIME = "the known time of submission"
-# What decides on a board that was made of others.
-BY_INPUT = "the first input that tells them apart"
 BEHIND = {
     BY_TIME: "the later submission", BY_KNOWN_TIME: "no time of submission", BY_RUNTIME: "the longer runtime",
-    BY_INPUT: BY_INPUT, BY_NAME: BY_NAME,
+    BY_NAME: BY_NAME,
 }  # fmt: skip
 
 

@@ -255,45 +255,6 @@ class Options(Heading, Rules, Places):
         self.limits  # noqa: B018
 
 
-NUMBERS = Values(
-    "numbers separated by commas",
-    lambda values: all(isinstance(each, float) for each in values),
-    lambda text: tuple(map(float, text.split(","))),
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choices:
-    """How boards are combined.
-
-    Parameters
-    ----------
-    weights : NUMBERS
-        A weight for each input, separated by commas (default: all count alike).
-    by : str
-        What is averaged: the scores, the ranks, or the shares of the other teams that are beaten.
-    scale : str
-        With best, each score is divided by the best one of its input.
-    missing : str
-        What becomes of a team that an input lacks: it gets the worst value there, or the others count alone
-        (default: it is an error).
-    same_items : bool
-        Say that rows of equal ids are the same items in all boards; otherwise they are drawn independently.
-    prizes : N
-        How many places win a prize.
-    seed : N
-        A number that decides what is drawn at random.
-    """
-
-    by: Literal["score", "rank", "wins"] = "score"
-    weights: Annotated[tuple[float, ...], NUMBERS] = ()
-    scale: Literal["", "best"] = ""
-    missing: Literal["", "worst", "leave-out"] = ""
-    same_items: bool = False
-    prizes: Annotated[int, whole_number(0)] = 3
-    seed: Annotated[int, whole_number(0)] = 0
-
-
 # The inputs, as run.json names them.
 PATHS = (
     "metric", "solution", "submissions", "runtimes", "selection", "failed", "teams", "site_board", "side",

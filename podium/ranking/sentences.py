@@ -250,8 +250,7 @@ class Sentences(NamedTuple):
         facts, winner = self.facts, self._name(0)
         part = "" if facts["decided_by"] == "All" else f" of the {facts['decided_by']} part"
         verb = "decides" if facts["items"] == 1 else "decide"
-        # A board that was made of tables has no items.
-        decide = [f"{items_of(facts, facts['items'])}{part} {verb}."] if facts["items"] else []
+        decide = [f"{items_of(facts, facts['items'])}{part} {verb}."]
         if len(self.board) == 1:
             return [f"{winner} is the only team on the board.", *decide]
         other, name, is_same = self._name(1), score_name(facts), self._is_same_file(0, 1)

@@ -119,10 +119,8 @@ def verify(options: Options) -> Verification:
 
 def verified(options: Options) -> Verification:
     """Verify a board with what was asked for."""
-    from podium.ranking import combining, comparing
+    from podium.ranking import comparing
 
     home = Path(options.folder) if Path(options.folder).is_dir() else Path(options.folder).parent
-    if (combined := combining.record_in(home)) is not None:
-        return Verification(home, *combining.compared(combined, home))
     told = comparing.compared(options.folder, home, options.paths, options.deadline, options.jobs)
     return Verification(home, *told)

@@ -85,7 +85,7 @@ def test_the_metrics_of_the_project_pass(capsys, path, solution, submission):
     lines = out.splitlines()
     parts = f"{shapes.BOTH_PARTS}: "
     passed = [line for line in lines if line.startswith(("pass  ", f"note  {parts}there is no column"))]
-    assert len(passed) == 25
+    assert len(passed) == 23
     assert [line for line in lines if line.startswith(("FAIL", "----"))] == []
 
 
@@ -167,7 +167,6 @@ def test_what_a_file_can_fail(in_process, tmp_path, source, name, reason):
          "there is none, and Kaggle shows it to hosts who choose a metric"),
         (GOOD + "\nimport pickle\ndef load(x):\n    return eval(x), pd.read_pickle(x)\n", check.RUNS_TEXT,
          "line 32: pickle, line 34: eval, line 34: read_pickle: WHAT A SUBMISSION BRINGS THERE RUNS AS A "),
-        (GOOD + "\ndef test_it(tmp_path):\n    pass\n", "tests", "not run, as they need fixtures: test_it"),
     ],
 )  # fmt: skip
 def test_what_kaggle_takes_and_a_host_had_better_know(in_process, tmp_path, source, name, remark):
@@ -179,44 +178,8 @@ def test_what_kaggle_takes_and_a_host_had_better_know(in_process, tmp_path, sour
 
 def test_without_a_call_the_result_cannot_be_tried(in_process, tmp_path):
     untried = verdicts(changed(SCORES, ""), tmp_path, UNTRIED)
-    told = "no doctest or test calls score(): give a solution and a submission to try it with"
+    told = "no doctest calls score(): give a solution and a submission to try it with"
     assert untried[check.ANSWERED["result"]] == told
-
-
-TESTS = """
-import unittest
-
-def test_good():
-    assert score(FRAME, FRAME, "id") == 1.0
-
-class TestScore:
-    def test_better(self):
-        assert RIGHT
-
-class AnyCase(unittest.TestCase):
-    def setUp(self):
-        self.value = 1
-
-    def test_best(self):
-        self.assertEqual(self.value, RIGHT)
-
-FRAME = pd.DataFrame({"id": [1], "answer": [0]})
-"""
-
-
-def test_tests_in_the_file_run(in_process, tmp_path):
-    name = check.ANSWERED["tests"]
-    assert verdicts(GOOD + TESTS + "RIGHT = True\n", tmp_path, PASS)[name] == "3 tests"
-    failed = failures(GOOD + TESTS + "RIGHT = False\n", tmp_path)
-    assert failed == {name: "TestScore.test_better raised AssertionError"}
-    # A test calls score(), as a doctest does.
-    assert check.ANSWERED["result"] in verdicts(changed(SCORES, "") + TESTS + "RIGHT = 1\n", tmp_path, PASS)
-
-
-@pytest.mark.parametrize("skip", ["raise unittest.SkipTest", "__import__('pytest').skip('no data')"])
-def test_tests_that_are_skipped_do_not_fail(in_process, tmp_path, skip):
-    source = f"{GOOD}{TESTS}RIGHT = True\ndef test_later():\n    {skip}\n"
-    assert verdicts(source, tmp_path, PASS)[check.ANSWERED["tests"]] == "3 tests"
 
 
 def test_a_file_beside_the_metric_is_not_uploaded_with_it(in_process, tmp_path):
@@ -239,7 +202,7 @@ def test_the_report_and_the_exit_code(capsys, tmp_path, in_process):
     code, out, err = run_podium(capsys, "check", path)
     assert code == 4
     assert out.splitlines()[6] == "FAIL  is annotated to return float: the annotation is int"
-    assert err == f"error: {path} fails 1 of 19 checks\n"
+    assert err == f"error: {path} fails 1 of 18 checks\n"
 
 
 @pytest.mark.parametrize(
@@ -365,23 +328,6 @@ def test_only_files_that_were_there_count_as_opened(in_process, tmp_path, line, 
     assert [text.rpartition("/")[2] for name, text in told.items() if name == check.ANSWERED["opens"]] == [
         opened
     ] * bool(opened)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("line", "is_left"),
-    [
-        ("import joblib; joblib.Parallel(n_jobs=2)(joblib.delayed(bool)(x) for x in (1, 0))", False),
-        ("import concurrent.futures as f; f.ThreadPoolExecutor(1).submit(int).result()", False),
-        ("import subprocess; subprocess.Popen(['sleep', '60'])", True),
-        ("import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()", True),
-    ],
-)
-def test_only_what_outlives_the_end_is_left_behind(tmp_path, line, is_left):
-    truth = pd.DataFrame({"id": [1, 2], "answer": [0, 1]})
-    tables = {"tables": (truth, truth), "arguments": {"row_id_column_name": "id"}, "quick": True}
-    source = changed("return float(np.mean(", f"{line}\n    return float(np.mean(").replace(SCORES, "")
-    assert (check.ANSWERED["left"] in failures(source, tmp_path, **tables)) is is_left
 
 
 @pytest.mark.parametrize(

@@ -44,13 +44,11 @@ ANSWERED = {  # what a metric file should do, by the key under which `podium.hos
     "docstring": "has a docstring of fewer than 8,000 characters",
     "participant": "knows ParticipantVisibleError",
     "doctests": "passes its doctests",
-    "tests": "passes its tests",
     "result": shapes.FINITE,
     "frames": "leaves the frames unchanged",
     "warnings": "prints nothing and warns of nothing in the given files",
     "messages": "has messages of at most 280 characters",
     "opens": "opens no files",
-    "left": "leaves no thread and no process behind",
     "module": MODULE,
 }
 IDS = "the solution has every id once"
@@ -252,8 +250,6 @@ def _tried(
             answers |= fresh.run_fresh(do, interpreter, source=source, **further)
         except HostError as problem:
             answers[key] = Level.FAIL.value, str(problem)
-    if "left" in answers and answers["left"][0] == Level.FAIL.value:
-        answers |= fresh.run_fresh("ends", interpreter, source=source, frames=columns, arguments=arguments)
     if interpreter == sys.executable:
         answers |= _of_pandas_alone(answers, source, task)
     for key, name in ANSWERED.items():

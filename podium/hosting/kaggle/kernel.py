@@ -6,7 +6,6 @@ it imports nothing from podium.
 
 import contextlib
 import copy
-import ctypes
 import doctest
 import functools
 import importlib.util
@@ -17,15 +16,12 @@ import math
 import os
 import pickle
 import platform
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 import types
 import typing
-import unittest
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -41,12 +37,9 @@ OURS = "podium"
 UTILITIES = "kaggle_metric_utilities"
 UTILITIES_FILE = Path(__file__).parents[2] / "metric" / f"{UTILITIES}.py"
 DOCSTRING_LIMIT = 8000  # characters: a docstring must be shorter
-SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux
-SKIPPED = ("SkipTest", "Skipped")  # how unittest and pytest leave a test out
 LONGEST_TEXT = 1000  # characters of an error's text
 MOST_SPOILT = 30  # columns of a submission, each of which is left out and filled with words
 LONGEST_MESSAGE = 280  # characters: Kaggle cuts longer messages
-SECONDS_TO_END, SECONDS_BETWEEN_LOOKS = 5.0, 0.05  # of a program that has scored
 SLOW = 10.0  # seconds of processor time after which a call of score is called slow
 PARTICIPANTS_ERROR = "ParticipantVisibleError"
 PASS, NOTE, FAIL, UNTRIED = "pass", "note", "FAIL", "----"
@@ -63,14 +56,11 @@ def main(task_file: str, answer_file: str) -> None:
     task = pickle.loads(Path(task_file).read_bytes())
     if task.pop("as_before", False):
         infer_texts(False)
-    do = task.pop("do")
-    ends_as_usual = do == "once"
-    answer = TASKS[do](**task)
+    answer = TASKS[task.pop("do")](**task)
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
     sys.stdout.flush()
     sys.stderr.flush()
-    if not ends_as_usual:
-        os._exit(0)  # a thread that the metric has left behind is not waited for
+    os._exit(0)  # a thread that the metric has left behind is not waited for
 
 
 def run_cell(source: str, name: str = "__main__") -> types.ModuleType:
@@ -173,7 +163,6 @@ def try_file(
         **check_annotations(function),
         "docstring": check_docstring(function),
         "doctests": run_doctests(cell, score),
-        "tests": run_tests(cell, score),
     }
     given = None
     if frames is not None:
@@ -194,7 +183,6 @@ def score_given(
     home = Path.cwd()
     there = {path.name for path in home.iterdir()}
     printed = io.StringIO()
-    before = running()
     with (
         watched(opened),
         contextlib.suppress(BaseException),  # it is kept in the record of the call
@@ -206,80 +194,14 @@ def score_given(
     told = [shortened(str(each.message), LONGEST_TEXT) for each in caught]
     if printed.getvalue().strip():
         told.append(f"it prints {shortened(printed.getvalue(), 60)}")
-    answer = {"left": passed_unless(left_behind(running() - before))}
     if gone := sorted(there - {path.name for path in home.iterdir()}):
-        answer["opens"] = FAIL, f"score() deletes files of the current folder: {', '.join(gone)}"
-        return answer
+        return {"opens": (FAIL, f"score() deletes files of the current folder: {', '.join(gone)}")}
+    answer = {}
     if told or calls[-1].raised is None:
         answer["warnings"] = passed_unless("; ".join(dict.fromkeys(told)), NOTE)
     if opened or calls[-1].raised is None:
         answer["opens"] = passed_unless(f"score() opens {shortened(', '.join(opened), 200)}" if opened else "")
     return answer
-
-
-def running() -> set[tuple[str, int]]:
-    """List what a platform would wait for: threads that are not daemons, and the children of this process."""
-    threads = {("thread", each.ident or 0) for each in threading.enumerate() if not each.daemon}
-    children = {
-        ("process", int(pid))
-        for pid, (state, parent, *_) in processes()
-        if parent == str(os.getpid()) and state != "Z"
-    }
-    return threads | children
-
-
-def left_behind(left: set[tuple[str, int]]) -> str:
-    """Say what score() has begun and not ended."""
-    plural = {"thread": "threads", "process": "processes"}
-    counts = {kind: sum(each == kind for each, _ in left) for kind in plural}
-    told = " and ".join(
-        f"{count} {kind if count == 1 else plural[kind]}" for kind, count in counts.items() if count
-    )
-    return f"score() leaves {told} behind, and the site waits: end what is begun there" if told else ""
-
-
-def score_once(source: str, frames: tuple[Answer, Answer], arguments: dict[str, Any]) -> Answer:
-    """Score the given files and do nothing else, in a program that then ends as any other."""
-    with contextlib.suppress(BaseException):  # another task tells it
-        run_cell(source).score(*map(pd.DataFrame, frames), **arguments)
-    return {}
-
-
-def ends(**task: Any) -> Answer:
-    """Check whether a program that scores once ends, and takes what score() has begun with it."""
-    Path("once").write_bytes(pickle.dumps(task | {"do": "once"}))
-    adopt_orphans()
-    process = subprocess.Popen([sys.executable, "-I", __file__, "once", "answered"])
-    while not Path("answered").exists() and process.poll() is None:
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-    until = time.monotonic() + SECONDS_TO_END
-    while (process.poll() is None or left_over()) and time.monotonic() < until:
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-    return {} if process.poll() is None or left_over() else {"left": (PASS, "")}
-
-
-def adopt_orphans() -> None:
-    """Let Linux give this process the children of those that end, which may have a session of their own."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
-
-
-def left_over() -> list[str]:
-    """The processes of the session of this one, besides itself, and its children."""
-    mine, own = str(os.getsid(0)), str(os.getpid())
-    return [
-        pid
-        for pid, (state, parent, _, session) in processes()
-        if (session == mine or parent == own) and state != "Z" and pid != own
-    ]
-
-
-def processes() -> Iterator[tuple[str, list[str]]]:
-    """List all processes: the number, and the state, the parent, the group and the session."""
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            text = path.read_text(encoding="utf-8", errors="replace")
-            yield path.parent.name, text.rpartition(")")[2].split()[:4]
 
 
 @contextlib.contextmanager
@@ -414,40 +336,6 @@ def source_of(failure: doctest.DocTestFailure | doctest.UnexpectedException) -> 
     return shortened(failure.example.source, LONGEST_TEXT)
 
 
-def run_tests(cell: types.ModuleType, score: Any) -> Verdict:
-    """Run the tests that pytest would discover in the file up to the first that fails."""
-    cell.__dict__["score"] = score
-    passed, fixtures = 0, []
-    for name, test in tests_of(cell):
-        if any(each.default is each.empty for each in inspect.signature(test).parameters.values()):
-            fixtures.append(name)
-            continue
-        try:
-            test()
-        except BaseException as problem:  # what pytest raises is no Exception
-            if type(problem).__name__ in SKIPPED:
-                continue
-            return failed_or_untried(problem, f"{name} raised ")
-        passed += 1
-    if fixtures:
-        return NOTE, f"not run, as they need fixtures: {', '.join(fixtures)}"
-    return PASS, f"{passed} tests" if passed else "there are none"
-
-
-def tests_of(cell: types.ModuleType) -> Iterator[tuple[str, Callable[[], object]]]:
-    """List the functions and methods that pytest would discover."""
-    for name, value in list(vars(cell).items()):
-        if inspect.isfunction(value) and name.startswith("test"):
-            yield name, value
-        elif isinstance(value, type) and issubclass(value, unittest.TestCase):
-            for method in unittest.defaultTestLoader.getTestCaseNames(value):
-                yield f"{name}.{method}", value(method).debug
-        elif isinstance(value, type) and name.startswith("Test"):
-            for method in dir(value):
-                if method.startswith("test"):
-                    yield f"{name}.{method}", getattr(value(), method)
-
-
 class Call(typing.NamedTuple):
     """One call of ``score`` and its outcome."""
 
@@ -506,7 +394,7 @@ def check_calls(calls: list[Call], given: Call | None) -> Answer:
         return {"result": (FAIL, f"for the given files it raised {located(given.raised)}")}
     returned = [call for call in calls if call.raised is None]
     if not returned:
-        reason = "no doctest or test calls score(): give a solution and a submission to try it with"
+        reason = "no doctest calls score(): give a solution and a submission to try it with"
         return {"result": (UNTRIED, reason)}
     result = passed_unless(next(filter(None, (call.wrong for call in returned)), ""))
     seconds = max(call.seconds for call in returned)
@@ -658,8 +546,6 @@ TASKS: dict[str, Callable[..., Answer]] = {
     "check": try_file,
     "import": import_module,
     "score": score_part,
-    "ends": ends,
-    "once": score_once,
     "cells": run_cells,
 }
 

@@ -156,12 +156,9 @@ class OfTrial(OfLimits, OfParameters):
     ----------
     quick : bool
         Score each part once, and leave out what calls score() again, for a metric that is slow.
-    python : VERSION
-        Try it with this Python, and Kaggle's versions of the libraries (default: this Python).
     """
 
     quick: bool = False
-    python: str | None = None
 
 
 @dataclass(frozen=True)

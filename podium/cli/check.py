@@ -1,7 +1,7 @@
 """Check that a metric file does everything that Kaggle demands.
 
     podium check metric.py
-    podium check metric.py files/private/solution.csv files/public/sample_submission.csv --python 3.12
+    podium check metric.py files/private/solution.csv files/public/sample_submission.csv
     podium check files            the metric, the solution and the sample that podium make wrote there
 
 Each line has a verdict and says what the file should do:
@@ -90,9 +90,9 @@ def run(options: Options) -> None:
         pair = options.solution, options.submission
     if pair is None:
         with _elsewhere():
-            results = acceptance.check(path, python=options.python)
+            results = acceptance.check(path)
             if results[0].level is not Level.FAIL:
-                results += acceptance.check_contract(path, options.python)
+                results += acceptance.check_contract(path)
     else:
         results = _tried(path, pair, options)
     results = acceptance.without_repetition(results)
@@ -151,7 +151,7 @@ def _findings(
     solution, submission = tables
     row_id = arguments["row_id_column_name"]
     scored, number, seconds = None, 0, 0.0
-    if metric is not None and options.python is None:
+    if metric is not None:
         begun = time.monotonic()
         scored = acceptance.score(metric, (solution, submission), arguments)
         if not isinstance(scored, Finding):
@@ -162,11 +162,11 @@ def _findings(
     further = acceptance.check_solution(solution, row_id, complete)
     further += emulate.check_alignment(solution, submission, row_id, complete)
     with further_calls(number, seconds):
-        results = acceptance.check(path, tables, arguments, options.python, options.quick)
+        results = acceptance.check(path, tables, arguments, options.quick)
         if metric is not None:
             further += read
             advice = metric.companion.advice or (lambda *_: ())
             further += [Finding(line, Level.NOTE) for line in advice(solution, arguments)]
         if results[0].level is Level.FAIL:
             return results + further
-        return results + further + acceptance.check_contract(path, options.python, scored, options.quick)
+        return results + further + acceptance.check_contract(path, scored, options.quick)

@@ -57,15 +57,12 @@ def run(options: Options) -> None:
         warn(filter(None, [acceptance.changed_ids(solution[row_id])]))
     complete = options.complete_submission or metric.complete_submission
     spent = []
-    scored = emulate.emulate(metric, solution, submission, arguments, complete, options.python)
-    for part, score, seconds, most, before in scored:
-        print(f"{part:<8} {score:.6f}  {seconds:6.2f} s", end="")
-        if most and before:
-            print(f"  {most / 2**20:6.0f} MB at most, {before / 2**20:.0f} MB before scoring", end="")
-        print(flush=True)
+    scored = emulate.emulate(metric, solution, submission, arguments, complete)
+    for part, score, seconds in scored:
+        print(f"{part:<8} {score:.6f}  {seconds:6.2f} s", flush=True)
         spent.append(seconds)
     print(f"{sum(spent):.2f} s of the {fresh.TIME_LIMIT / 60:.0f} minutes that Kaggle gives", flush=True)
-    if options.quick or options.python:  # podium has its own Python alone
+    if options.quick:
         return
     metric = replace(metric, complete_submission=complete)
     prepared = way.prepared(metric, solution, arguments)

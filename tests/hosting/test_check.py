@@ -1,18 +1,15 @@
 """For each of Kaggle's demands, `podium check` names a file that does not meet it."""
 
 import io
-import os
-import shlex
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from podium.hosting.kaggle import acceptance as check
-from podium.hosting.kaggle import fresh, kernel
+from podium.hosting.kaggle import kernel
 from podium.hosting.kaggle.kernel import FAIL, NOTE, PASS, UNTRIED
 from podium.metric import shapes
-from podium.words.errors import UsageError
 from tests.support.host_line import ACCURACY, EQUAL, SOLUTION, every_metric, run_podium
 from tests.support.kaggle_metrics import FATES
 from tests.support.kaggle_metrics import SOLUTION as KAGGLE_SOLUTION
@@ -210,10 +207,6 @@ def test_the_report_and_the_exit_code(capsys, tmp_path, in_process):
     [
         (["unified", SOLUTION], "give both a solution and a submission, or none"),
         (["unified", "--set", "x=1"], "--set: expected a solution and a submission, to be scored with it"),
-        (
-            ["unified", "--python", "2.6"],
-            "there is no Python 2.6 on this machine: expected a program ",
-        ),
     ],
 )
 def test_wrong_usage(capsys, arguments, message):
@@ -226,26 +219,16 @@ def test_wrong_usage(capsys, arguments, message):
 KEYS = {name: key for key, name in check.ANSWERED.items()}
 
 
-@pytest.mark.parametrize(
-    ("name", "python"),
-    [*((name, None) for name in FATES), pytest.param("helped", "3.11", marks=pytest.mark.slow)],
-)
-def test_what_becomes_of_public_metrics(request, tmp_path, name, python):
-    """They are tried with the installed versions and, in real processes, with those of Kaggle's image."""
+@pytest.mark.parametrize("name", FATES)
+def test_what_becomes_of_public_metrics(in_process, tmp_path, name):
     source, notes = FATES[name]
-    if python is None:
-        if "sklearn" in source:
-            pytest.importorskip("sklearn")
-        request.getfixturevalue("in_process")
+    if "sklearn" in source:
+        pytest.importorskip("sklearn")
     (tmp_path / "metric.py").write_text(source)
     tables = tuple(pd.read_csv(io.StringIO(text)) for text in (KAGGLE_SOLUTION, KAGGLE_SUBMISSION))
-    results = check.check(tmp_path / "metric.py", tables, {"row_id_column_name": "id"}, python)
+    results = check.check(tmp_path / "metric.py", tables, {"row_id_column_name": "id"})
     assert [result for result in results if result.level.value == FAIL] == []
     assert {KEYS[result.name] for result in results if result.level.value == NOTE} == notes
-    if python is not None:
-        remark = next(result.text for result in results if result.name == check.ANSWERED["runs"])
-        assert remark.startswith("Python 3.11.")
-        assert remark.endswith(", pandas 2.2.2, numpy 2.0.2")
 
 
 # --- libraries that are not here ----------------------------------------------------------------------
@@ -255,7 +238,7 @@ def test_a_library_that_is_not_installed_is_no_failure(capsys, in_process, tmp_p
     path = tmp_path / "a_metric.py"
     path.write_text("import polars_of_tomorrow\n" + GOOD)
     code, out, err = run_podium(capsys, "check", path)
-    reason = "it needs polars_of_tomorrow, which is not installed here: install it, or let --python 3.12 do so"
+    reason = "it needs polars_of_tomorrow, which is not installed here: install it"
     assert (
         f"----  runs as a notebook cell, alone: {reason}\n----  can be imported as a module: {reason}\n" in out
     )
@@ -348,42 +331,6 @@ def test_what_an_earlier_call_left_is_seen_in_a_new_process(capsys, in_process, 
     (tmp_path / "truth.csv").write_text("id,answer\n1,0\n2,1\n3,0\n4,0\n")
     _, out, _ = run_podium(capsys, "check", *(tmp_path / name for name in ("a_metric.py", *["truth.csv"] * 2)))
     assert f"FAIL  {shapes.AGAIN}: a_metric.py, line 13: score(): expected the same number" in out
-
-
-# A program that is asked for its version, then for an environment, and then to install packages there.
-PRETEND = """#!/bin/sh
-case "$*" in
-  -c*) echo 9.9 ;;
-  *venv*) for last; do :; done; mkdir -p "$last/bin"; cp "$0" "$last/bin/python" ;;
-  *) echo x >> COUNT; RESULT ;;
-esac
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="the pretended Python is a shell script")
-def test_an_environment_is_kept_for_next_time(capsys, monkeypatch, tmp_path):
-    """Its installation is repeated after a failure."""
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    count = tmp_path / "count"
-
-    def pretend(result):
-        script = PRETEND.replace("COUNT", shlex.quote(str(count))).replace("RESULT", result)
-        (tmp_path / "python9.9").write_text(script)
-        (tmp_path / "python9.9").chmod(0o755)
-
-    pretend("seq 20; exit 1")
-    with pytest.raises(UsageError) as caught:
-        fresh.environment("9.9", {"numpy", "pandas"})
-    told = str(caught.value).splitlines()
-    assert told == ["numpy, pandas cannot be installed for Python 9.9:", *map(str, range(11, 21))]
-    assert capsys.readouterr().err.startswith("installing numpy, pandas for Python 9.9 in ")
-    pretend("exit 0")
-    first = fresh.environment("9.9", {"numpy", "pandas"})
-    capsys.readouterr()
-    assert fresh.environment("9.9", {"pandas", "numpy"}) == first
-    assert (count.read_text(), capsys.readouterr().err) == ("x\nx\n", "")
-    assert fresh.environment("9.9", {"numpy"}) != first
 
 
 # --- the solution -------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """What a host's metric does wrong is told by every command, before anything is written."""
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import podium
 from podium import cli
-from podium.hosting.kaggle import fresh
 from podium.metric import hosted
 from podium.words.errors import ContractWarning, HostError
 from tests.support.host_line import ACCURACY, EQUAL, run_podium, stay_in_process
@@ -186,7 +184,6 @@ def test_a_part_on_which_a_metric_fails_is_named_in_every_mode(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such as a log loss where the Public part lacks a class."""
-    monkeypatch.setattr(fresh, "environment", lambda *_: sys.executable)
     metric(files, "if solution['label'].nunique() < 2: raise ValueError('one class')", "return share")
     truth = pd.read_csv(PAIR[0])
     truth[(truth["Usage"] == "Private") | (truth["label"] == "cat")].to_csv("one.csv", index=False)
@@ -196,7 +193,6 @@ def test_a_part_on_which_a_metric_fails_is_named_in_every_mode(
         ["check", "--quick"],
         ["emulate"],
         ["score", "--metric"],
-        ["check", "--python=3"],
     ):
         code, out, err = run_podium(capsys, *command, "hosts.py", "one.csv", "dogs.csv")
         assert code == 4

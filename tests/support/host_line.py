@@ -74,7 +74,7 @@ def _let_hooks_know() -> None:
 def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Do in this process what podium would do in a fresh one, and undo its effects afterwards."""
 
-    def run_here(do: str, python: str = "", seconds: float | None = None, **task: Any) -> dict[str, Any]:
+    def run_here(do: str, seconds: float | None = None, **task: Any) -> dict[str, Any]:
         with monkeypatch.context() as context:
             context.setitem(sys.modules, "__main__", sys.modules["__main__"])
             context.setitem(sys.modules, kernel.UTILITIES, None)
@@ -87,14 +87,10 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
             context.setattr(sys, "addaudithook", _hooks.append)
             context.chdir(folder)
             sys.modules.pop(kernel.MODULE, None)
-            if as_before := task.pop("as_before", False):
-                kernel.infer_texts(False)
             try:
                 return kernel.TASKS[do](**task)
             finally:
                 _hooks.clear()
-                if as_before:
-                    kernel.infer_texts(True)
 
     def scores_here(home: Path, solution: Path, submission: Path, parts: Sequence[str]) -> dict[str, float]:
         with warnings.catch_warnings():

@@ -4,7 +4,7 @@ import ast
 import io
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -55,14 +55,6 @@ IDS = "the solution has every id once"
 KEPT = "Kaggle reads the ids as they are written"
 ROWS = "the solution has no row twice"
 LEFT_OUT = "left out by --quick"
-# Packages that pip knows under another name than Python.
-DISTRIBUTIONS = {
-    "PIL": "pillow",
-    "cv2": "opencv-python-headless",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
 INSTALLED = ("numpy", "pandas")
 FURTHER = ("joblib", "scipy", "sklearn")  # packages that Kaggle's image certainly has, too
 KNOWN = frozenset({*INSTALLED, *FURTHER, kernel.UTILITIES, *sys.stdlib_module_names})
@@ -72,13 +64,8 @@ EvaluationOrFinding = evaluating.Evaluation | Finding  # a scored submission, or
 LOUD = {"eval", "exec", "pickle", "dill", "joblib.load", "marshal", "shelve", "read_pickle"}
 
 
-def check_contract(
-    path: Path, python: str | None = None, scored: EvaluationOrFinding | None = None, quick: bool = False
-) -> list[Finding]:
+def check_contract(path: Path, scored: EvaluationOrFinding | None = None, quick: bool = False) -> list[Finding]:
     """Hold a metric to the contract, with a submission if one was given; see `podium.judge.trials`."""
-    if python is not None:
-        here = f"podium tries this with Python {sys.version_info.major}.{sys.version_info.minor} alone"
-        return [Finding(CONTRACT, Level.SKIPPED, f"{here}; leave out --python")]
     try:
         metric = hosted.load(path)
     except UsageError:
@@ -177,7 +164,6 @@ def check(
     path: Path,
     tables: tuple[pd.DataFrame, pd.DataFrame] | None = None,
     arguments: dict[str, Any] | None = None,
-    python: str | None = None,
     quick: bool = False,
 ) -> list[Finding]:
     """Try a metric file as Kaggle would: alone, and in processes of its own.
@@ -200,32 +186,9 @@ def check(
     if tables is not None:
         rows = tables[0].drop(columns=USAGE, errors="ignore")
         columns = fresh.columns_of(rows), fresh.columns_of(tables[1])
-    interpreter = fresh.environment(python, to_install(packages))
     metric = loaded(path, needed=False) if arguments else None
     own = arguments if metric is None else adapted.own_arguments(metric, arguments or {})
-    found = [*of_text, *_tried(source, columns, own or {}, interpreter, quick)]
-    is_scored = any(each.name == shapes.FINITE and each.level is not Level.FAIL for each in found)
-    if python is None or tables is None or arguments is None or not is_scored:
-        return found
-    complete = metric is not None and metric.complete_submission
-    task = {"source": source, "arguments": own}
-    return found + list(_of_parts(tables, arguments["row_id_column_name"], complete, interpreter, task))
-
-
-def _of_parts(
-    tables: tuple[pd.DataFrame, pd.DataFrame], row_id: str, complete: bool, python: str, task: dict[str, Any]
-) -> Iterator[Finding]:
-    """Score each part with another Python, as a part may lack what the whole has, such as a class."""
-    try:
-        aligned = tables[1] if complete else evaluating.aligned(*tables, row_id)
-        parts = list(frames_of_parts(tables[0], aligned, complete))
-    except ToolError:
-        return  # Another check tells it.
-    for part, frames in parts:
-        answer = fresh.run_fresh("score", python, **task | frames)
-        if "error" in answer and not answer["library"]:
-            told = f"for the {part} part it raised {answer['error']}: {answer['text']}"
-            yield Finding(shapes.FINITE, Level.FAIL, told)
+    return [*of_text, *_tried(source, columns, own or {}, quick)]
 
 
 def frames_of_parts(
@@ -240,43 +203,26 @@ def frames_of_parts(
 
 
 def _tried(
-    source: str, columns: tuple[Any, ...] | None, arguments: dict[str, Any], interpreter: str, quick: bool
+    source: str, columns: tuple[Any, ...] | None, arguments: dict[str, Any], quick: bool
 ) -> Iterator[Finding]:
     """Run a metric file as a notebook's cell and as a module, and score once more in a new process."""
     answers: dict[str, Any] = {}
     task: dict[str, Any] = {"frames": columns, "arguments": arguments, "spoil": not quick}
     for do, key, further in (("check", "runs", task), ("import", "module", {})):
         try:
-            answers |= fresh.run_fresh(do, interpreter, source=source, **further)
+            answers |= fresh.run_fresh(do, source=source, **further)
         except HostError as problem:
             answers[key] = Level.FAIL.value, str(problem)
-    if interpreter == sys.executable:
-        answers |= _of_pandas_alone(answers, source, task)
     for key, name in ANSWERED.items():
         if key in answers:
             verdict, remark = answers[key]
             yield Finding(name, Level(verdict), remark)
     if "given" in answers and columns is not None and not quick:
         task = {"solution": columns[0], "submission": columns[1], "arguments": arguments}
-        again = fresh.run_fresh("score", interpreter, source=source, **task).get("score")
+        again = fresh.run_fresh("score", source=source, **task).get("score")
         if again not in (None, answers["given"]):
             told = f"score() gives {answers['given']!r}, and {again!r} in a new process; {STATELESS}"
             yield Finding(shapes.AGAIN, Level.FAIL, told)
-
-
-def _of_pandas_alone(answers: dict[str, Any], source: str, task: dict[str, Any]) -> dict[str, Any]:
-    """The failures that the texts of pandas 2, as on Kaggle, do not have, with a remark that says so."""
-    failed = [key for key in ANSWERED if answers.get(key, ("",))[0] == Level.FAIL.value]
-    other = fresh.differs_from_kaggle() if failed else ""
-    if not other:
-        return {}
-    try:
-        before = fresh.run_fresh("check", source=source, as_before=True, **task)
-    except HostError:
-        return {}
-    passed = [key for key in failed if before.get(key, (Level.FAIL.value,))[0] != Level.FAIL.value]
-    remark = f"; it passes {other}, as on Kaggle: give --python 3.12"
-    return {key: (Level.FAIL.value, f"{answers[key][1]}{remark}") for key in passed if key != "module"}
 
 
 def without_repetition(findings: Sequence[Finding]) -> list[Finding]:
@@ -315,16 +261,6 @@ def _used(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.func.id
         elif isinstance(node, ast.Attribute):
             yield node.lineno, node.attr if node.attr == "read_pickle" else ast.unparse(node)
-
-
-def to_install(packages: Collection[str]) -> set[str]:
-    """Name what pip has to install for a metric file.
-
-    >>> sorted(to_install({"os", "sklearn", "polars", "kaggle_metric_utilities"}))
-    ['numpy', 'pandas', 'polars', 'scikit-learn']
-    """
-    there = {*sys.stdlib_module_names, kernel.UTILITIES, ".", OURS}
-    return {*INSTALLED, *(DISTRIBUTIONS.get(name, name) for name in packages if name not in there)}
 
 
 def _check_imports(imported: set[str], beside: list[str]) -> Finding:

@@ -4,7 +4,6 @@ import ast
 import contextlib
 import csv
 import io
-import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -32,10 +31,6 @@ class PartScore(NamedTuple):
     part: str  # "Public" or "Private", or "All" if the solution has no column `Usage`
     score: float  # the score of the part
     seconds: float  # the wall-clock seconds that ``score`` took
-    memory: int | None  # the largest memory of the process in bytes; None if the system does not tell
-    # the memory in bytes that Python, the libraries and the tables took before the call; None if the system
-    # does not tell
-    memory_before: int | None
 
 
 def emulate(
@@ -44,12 +39,10 @@ def emulate(
     submission: pd.DataFrame,
     arguments: dict[str, Any],
     complete_submission: bool,
-    python: str | None = None,
 ) -> Iterator[PartScore]:
-    """Score every part in a process of its own, as Kaggle does, perhaps with another Python."""
+    """Score every part in a process of its own, as Kaggle does."""
     source = fresh.read_source(metric.path)
     packages = imported(ast.parse(source))
-    interpreter = fresh.environment(python, acceptance.to_install(packages))
     for package in sorted(packages):
         if hosted.stands_beside(metric.path, package):
             raise HostError(
@@ -62,7 +55,7 @@ def emulate(
     seconds_left = fresh.TIME_LIMIT
     for part, frames in acceptance.frames_of_parts(solution, submission, complete_submission):
         with _named(part):
-            answer = run_part(interpreter, seconds_left, source=source, arguments=arguments, **frames)
+            answer = run_part(seconds_left, source=source, arguments=arguments, **frames)
         score = PartScore(part, **answer)
         seconds_left -= score.seconds
         yield score
@@ -160,21 +153,16 @@ def check_alignment(
         return
 
 
-def run_part(interpreter: str, seconds: float, **task: Any) -> dict[str, Any]:
+def run_part(seconds: float, **task: Any) -> dict[str, Any]:
     """Score one part in a process of its own."""
     try:
-        answer = fresh.run_fresh("score", interpreter, seconds=seconds, **task)
+        answer = fresh.run_fresh("score", seconds=seconds, **task)
     except HostError as problem:
         raise HostError(f"{UNEXPECTED}\nhost only: {problem}") from None
     if "error" not in answer:
         return answer
-    other = fresh.differs_from_kaggle() if interpreter == sys.executable else ""
-    passes = other and "score" in fresh.run_fresh("score", seconds=seconds, as_before=True, **task)
-    hint = f"it gets a score {other}, as on Kaggle: give --python 3.12" if passes else ""
     if answer["error"] == "ParticipantVisibleError":
-        rejection = SubmissionRejected(answer["text"][: kernel.LONGEST_MESSAGE])
-        rejection.for_host = hint
-        raise rejection
+        raise SubmissionRejected(answer["text"][: kernel.LONGEST_MESSAGE])
     if answer["library"]:
         library = answer["library"]
         raise UsageError(
@@ -182,4 +170,4 @@ def run_part(interpreter: str, seconds: float, **task: Any) -> dict[str, Any]:
         )
     line = f" ({answer['line']})" if answer["line"] else ""
     told = f"{answer['error']}: {answer['text']}{line}"
-    raise HostError(f"{UNEXPECTED}\nhost only: {told}{f'; {hint}' if hint else ''}")
+    raise HostError(f"{UNEXPECTED}\nhost only: {told}")

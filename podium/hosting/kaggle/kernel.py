@@ -1,7 +1,7 @@
 """Run a metric file alone, as Kaggle does.
 
-`podium.hosting.kaggle.fresh` starts this file as a script, perhaps with another version of Python.  Therefore
-it imports nothing from podium.
+`podium.hosting.kaggle.fresh` starts this file as a script, for a metric that finds no podium, as on Kaggle.
+Therefore it imports nothing from podium.
 """
 
 import contextlib
@@ -54,8 +54,6 @@ def main(task_file: str, answer_file: str) -> None:
     modules: dict[str, Any] = sys.modules
     modules[OURS] = None  # podium is installed here, but not on Kaggle
     task = pickle.loads(Path(task_file).read_bytes())
-    if task.pop("as_before", False):
-        infer_texts(False)
     answer = TASKS[task.pop("do")](**task)
     Path(answer_file).write_text(json.dumps(answer), encoding="utf-8")
     sys.stdout.flush()
@@ -105,7 +103,7 @@ def lacking(problem: BaseException | None) -> str:
 
 def untried(library: str) -> Verdict:
     """Make the verdict of a check that needs a library that is not installed here."""
-    return UNTRIED, f"it needs {library}, which is not installed here: install it, or let --python 3.12 do so"
+    return UNTRIED, f"it needs {library}, which is not installed here: install it"
 
 
 def failed_or_untried(problem: BaseException, where: str = "") -> Verdict:
@@ -127,15 +125,6 @@ def shortened(text: str, most: int) -> str:
     """Put a text on one line and cut it."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[:most]}…"
-
-
-def infer_texts(is_on: bool) -> None:
-    """Let a column of texts have pandas 3's own type, or be one of objects as before; this tells most metrics
-    apart.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the option will end with pandas 4
-        pd.set_option("future.infer_string", is_on)
 
 
 def try_file(
@@ -486,7 +475,6 @@ def spoilt_frames(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 def score_part(source: str, solution: Answer, submission: Answer, arguments: dict[str, Any]) -> Answer:
     """Score one part of a solution."""
     frames = pd.DataFrame(solution), pd.DataFrame(submission)
-    before = peak_memory()
     try:
         cell = run_cell(source)
         start = time.perf_counter()
@@ -502,7 +490,7 @@ def score_part(source: str, solution: Answer, submission: Answer, arguments: dic
             "line": line_of(problem),
             "library": lacking(problem),
         }
-    return {"score": float(result), "seconds": seconds, "memory": peak_memory(), "memory_before": before}
+    return {"score": float(result), "seconds": seconds}
 
 
 def line_of(problem: BaseException) -> str | None:
@@ -517,14 +505,6 @@ def located(problem: BaseException, most: int = LONGEST_TEXT) -> str:
     is_shown = type(problem).__name__ == PARTICIPANTS_ERROR
     text = shortened(described(problem), most)
     return text if is_shown or line is None else f"{text} ({line})"
-
-
-def peak_memory() -> int | None:
-    """Measure the largest memory of this process where the system tells it, as Linux does."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return None
-    return int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
 
 
 def run_cells(sources: list[str], folder: str) -> Answer:

@@ -71,34 +71,24 @@ class Results(NamedTuple):
     rows: Sequence[Row]  # the runs
 
 
-def results_of(
-    models: Sequence[Model],
-    rows: Sequence[Row],
-    failures: Iterable[Failure] = (),
-    differing_fails: bool = False,
-) -> Results:
+def results_of(models: Sequence[Model], rows: Sequence[Row], failures: Iterable[Failure] = ()) -> Results:
     """Judge the runs."""
     state = worst_state(rows)
-    timings, failed = _timings(models, rows, differing_fails)
+    timings, failed = _timings(models, rows)
     notices = _compare(timings, rows, state)
     return Results(timings, [*failures, *failed], state, notices, rows)
 
 
-def _timings(
-    models: Sequence[Model], rows: Sequence[Row], differing_fails: bool
-) -> tuple[list[Timing], list[Failure]]:
+def _timings(models: Sequence[Model], rows: Sequence[Row]) -> tuple[list[Timing], list[Failure]]:
     """The models with predictions, and the other ones."""
     runs_of = by_model(own(rows))
     timings, failures = [], []
     for model in models:
         runs = runs_of[model.key]
-        failed = failure_of(runs)
-        reason = failed.reason if failed else ""
-        if differing_fails and differ(runs):
-            failed, reason = None, "predictions differ from run to run"
-        predictions = predictions_of(runs)
-        if reason or predictions is None:
-            failures.append(Failure(model.team, model.name, reason, failed.printed if failed else ""))
+        failed, predictions = failure_of(runs), predictions_of(runs)
+        if failed or predictions is None:
+            texts = (failed.reason, failed.printed) if failed else ("", "")
+            failures.append(Failure(model.team, model.name, *texts))
         elif differ(runs):
             timings.append(Timing(model, predictions, runs, [predictions], marks=[DIFFERING]))
         else:

@@ -23,7 +23,6 @@ from podium.running.journal import (
     WARM_UP,
     Row,
     by_model,
-    differ,
     measured,
     own,
     predictions_of,
@@ -52,7 +51,6 @@ class Plan(NamedTuple):
 
     repeats: int = 3
     seed: int = 0  # for the order of the models in each round
-    differing_fails: bool = False  # whether a model fails if its predictions differ from run to run
     warm_up: bool = True  # whether a run that is not measured comes first
 
 
@@ -67,11 +65,11 @@ def run_all(
         _note_hardware(out / HARDWARE, prepared, plan.seed)
         rows = journal.read_journal(out)
         models = _hashed(prepared.models, {row.key for row in rows if row.outcome is not Outcome.LOST})
-        rows = _still_valid(rows, models, out, plan)
+        rows = _still_valid(rows, models, out)
         if rows:
             tell(f"going on after {counted(len(rows), 'run')} in {out / RUNS}")
         _run_turns(models, rows, out, plan, execute)
-        said = results_of(models, rows, [*failures, *prepared.failures], plan.differing_fails)
+        said = results_of(models, rows, [*failures, *prepared.failures])
         failed = {failure[:2] for failure in said.failures}
         _remove_submissions([row for row in rows if (row.team, row.model) in failed], out)
         results.write_results(said, out / RUNTIMES, out / FAILED)
@@ -282,19 +280,18 @@ def _note_hardware(path: Path, prepared: machine.ReadyMachine, seed: int) -> Non
         )
 
 
-def _still_valid(rows: list[Row], models: list[Model], out: Path, plan: Plan) -> list[Row]:
+def _still_valid(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
     """The earlier runs that still count, and a line for each model whose runs do not."""
     kept = []
     of_key = {model.key: model for model in models}
     for key, all_runs in by_model(row for row in rows if row.outcome is not Outcome.LOST).items():
         runs = own(all_runs)
         predictions = predictions_of(runs)
-        has_failed = failure_of(runs) or (plan.differing_fails and differ(runs))
         if key not in of_key:
             why = "it is not a model any more"
         elif any(row.digest != of_key[key].digest for row in runs):
             why = "its files or its image have changed"
-        elif predictions and not has_failed and not _is_there(out, predictions):
+        elif predictions and not failure_of(runs) and not _is_there(out, predictions):
             why = "its submission is gone"
         else:
             kept += all_runs

@@ -63,8 +63,6 @@ class Options:
 
     Other Parameters
     ----------------
-    differing : WORD
-        What becomes of a model whose predictions differ from run to run: the slowest run counts, or it fails.
     disk_limit : SIZE
         The limit on what a model writes into each of its folders, which bubblewrap keeps in memory.
     folder_limit : SIZE
@@ -91,7 +89,6 @@ class Options:
     time_limit: str | float = "9h"
     memory_limit: str | int = "16G"
     gpus: bool = False
-    differing: Literal["slowest", "fail"] = "slowest"
     disk_limit: str | int = "2G"
     folder_limit: str | int = "64G"
     cores: Annotated[int, whole_number(0)] = 0
@@ -173,7 +170,7 @@ def of_options(options: Options) -> Runs:
     found, failures = _models_in(folder, options)
     _warn_of_look_alikes({model.team for model in found} | {failure.team for failure in failures})
     repeats = 1 if options.one else options.repeats
-    plan = rounds.Plan(repeats, options.seed, options.differing == "fail", warm_up=not options.one)
+    plan = rounds.Plan(repeats, options.seed, warm_up=not options.one)
     with contextlib.ExitStack() as stack:
         if options.dask:
             of_dask = remote.workers_of(options.dask, options.engine, found, given)

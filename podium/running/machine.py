@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium.running import control_group, hardware, sandbox, stopped
+from podium.running import control_group, hardware, sandbox
 from podium.running.containers import find_engine, image_id, run_in_container
 from podium.running.measuring import Log, Outcome, Run, watched
 from podium.running.models import Failure, Kind, Model, as_failure, paths_in
@@ -56,9 +56,6 @@ def make_ready(engine: str, models: list[Model], settings: Settings) -> ReadyMac
         except (ValueError, OSError) as problem:
             failures.append(as_failure(model.team, model.name, problem))
     return ReadyMachine(hardware.describe(), settings, ready, failures)
-
-
-COMMAND_NOT_FOUND = 127  # the exit code of shells and env
 
 
 def _ready(model: Model, settings: Settings) -> Model:
@@ -114,14 +111,9 @@ def run_once(model: Model, settings: Settings, log: Log) -> Run:
         made = sandbox.run_in_bubblewrap(model.folder, sandbox.program_of(model), settings, log, is_notebook)
     else:
         made = _run_without_sandbox(model, settings, log)
-    if made.outcome not in (Outcome.EXIT, Outcome.DISK):
-        return made
-    known = [stopped.where(model, log.end)]
-    if made.exit_code == COMMAND_NOT_FOUND:
-        known.append(stopped.missing_program(model, log.end))
-    if model.entry == "run.sh":  # shells differ
-        known.append(f"run by {' '.join(sandbox.program_of(model)[:-1])}")
-    return made._replace(reason=made.reason + "".join(f" ({one})" for one in known if one))
+    if made.outcome is Outcome.EXIT and model.entry == "run.sh":  # shells differ
+        return made._replace(reason=f"{made.reason} (run by {' '.join(sandbox.program_of(model)[:-1])})")
+    return made
 
 
 def _run_without_sandbox(model: Model, settings: Settings, log: Log) -> Run:

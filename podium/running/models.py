@@ -272,7 +272,7 @@ def _require_python(path: Path) -> None:
     """Raise a ValueError if a notebook says that it is written in another language."""
     language: Any = None
     with contextlib.suppress(LookupError, TypeError, AttributeError):  # it is none
-        about = read_notebook(path)["metadata"]
+        about = _read_notebook(path)["metadata"]
         language = about.get("language_info", {}).get("name") or about.get("kernelspec", {}).get("language")
     # This is how the kernels of Python name their language.
     if isinstance(language, str) and language.lower() not in ("python", "python3", "ipython"):
@@ -280,7 +280,7 @@ def _require_python(path: Path) -> None:
         raise ValueError(f"{path.name}: expected a notebook in Python, found {found}; give a run.sh instead")
 
 
-def read_notebook(path: Path) -> Any:
+def _read_notebook(path: Path) -> Any:
     """What a notebook has; None if it is none, of which podium's program for notebooks says what is wrong."""
     if path.stat().st_size > MOST_OF_A_NOTEBOOK:
         return None

@@ -64,7 +64,6 @@ TELL_TALES = {
     "Raises": f"raise RuntimeError({SECRET!r})",
     "Names a class": f"raise type({SECRET!r}, (Exception,), {{}})",
     "Names a file": f"open({SECRET!r}, 'w')",
-    "Forges a place": f"raise SystemExit('File \"/kaggle/model/{SECRET}\", line 7, /kaggle/model/run.py: 9')",
     "Fills a disk": f"import sys\nsys.stderr.write({SECRET!r})\nopen('big', 'wb').write(bytes(90_000_000))",
 }
 
@@ -80,9 +79,7 @@ def test_what_a_failed_model_printed_stands_in_no_public_table(place: Path, caps
     assert len(public) == 4
     assert not any("essay" in text for text in public)
     reasons = {row["team"]: row["reason"] for row in table(out / "failed.csv")}
-    assert reasons["Raises"] == "exit code 1 (run.py, line 1: RuntimeError)"
-    assert {reasons[team] for team in ("Prints", "Forges a place")} == {"exit code 1"}
-    assert reasons["Names a class"] == "exit code 1 (run.py, line 1)"
+    assert {reasons[team] for team in ("Prints", "Raises", "Names a class")} == {"exit code 1"}
     assert reasons["Names a file"] == "no submission.csv"
     told = {row["team"]: row["printed"] for row in table(out / "printed.csv")}
     assert all(SECRET in told[team] for team in TELL_TALES)

@@ -158,13 +158,7 @@ def test_a_notebook_installs_wheels_and_imports_modules_beside_it(tmp_path: Path
         (
             "echo it\npython2 predict.py",
             Outcome.EXIT,
-            r"exit code 127 \(run.sh, line 2\) \(python2 was not found\) \(run by sh\): it \| ",
-        ),
-        # What a model prints does not choose the words.
-        (
-            "echo 'x: sec''ret: not found' >&2; exit 127",
-            Outcome.EXIT,
-            r"exit code 127 \(a program was not found\) \(run by sh\): x: secret: not found$",
+            r"exit code 127 \(run by sh\): it \| .*python2: not found$",
         ),
         (
             "echo it; (sleep 100; echo a,b >submission.csv) &",
@@ -190,10 +184,10 @@ def test_why_a_model_fails(tmp_path, given_by, source, outcome, reason):
 def test_limits_without_a_control_group(tmp_path):
     given = in_sandbox(tmp_path, control_group="")
     run, _ = run_model(tmp_path, given, "block = b'x' * 400_000_000")
-    assert (run.outcome, "MemoryError" in run.reason) == (Outcome.EXIT, True)
+    assert (run.outcome, "MemoryError" in run.printed) == (Outcome.EXIT, True)
     run, _ = run_model(tmp_path, given, "open('big', 'wb').write(bytes(100_000_000))")
     assert run.outcome is Outcome.DISK
-    assert re.match(r"disk limit of 64 MB \(--disk-limit\) \(run.py, line 1: OSError\)$", run.reason)
+    assert re.match(r"disk limit of 64 MB \(--disk-limit\)$", run.reason)
     (tmp_path / "models" / "team" / "run.py").unlink()
     run, _ = run_model(tmp_path, given, "ulimit -f 1\nexec head -c 9999 /dev/zero > big", "run.sh")
     assert run.outcome is Outcome.DISK  # by a signal

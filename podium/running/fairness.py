@@ -8,6 +8,7 @@ uncertain it is.  A machine that others use as well makes every runtime provisio
 import itertools
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -131,3 +132,19 @@ def state_of(rows: Sequence[Row]) -> State:
     if len(known) < len(runs):
         return State(f"unknown in {len(runs) - len(known)} of {len(runs)} runs", True)
     return State(f"quiet but for {disturbed} of {len(known)} runs" if disturbed else "quiet", False)
+
+
+def state_of_sessions(rows: Sequence[Row]) -> State:
+    """How quiet the machine was: in the first session that was not, and else in all of them."""
+    sessions = sorted({row.session for row in measured(rows)})
+    states = [state_of([row for row in rows if row.session == session]) for session in sessions]
+    return next((state for state in states if state.is_provisional), state_of(rows))
+
+
+def main_session(runs_of_models: Iterable[Sequence[Row]]) -> int:
+    """The session in which most runs of these models were made; the first of several.
+
+    A machine is never the same on another day, so a model that has no run in it is not compared with the others.
+    """
+    number = Counter(row.session for runs in runs_of_models for row in runs)
+    return min(number, key=lambda session: (-number[session], session), default=1)

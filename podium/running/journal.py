@@ -18,7 +18,6 @@ from podium.words.errors import UsageError
 from podium.words.wording import spreadsheet_original, spreadsheet_safe
 
 RUNS, PRINTED = "runs.csv", "printed.csv"
-REFERENCE = "reference"
 WARM_UP = 0  # the number of the run that is not measured
 
 
@@ -43,8 +42,7 @@ class Row(NamedTuple):
     engine: str  # what isolated the model: "bubblewrap", "docker", "podman" or "none"
     image: str  # the id of a container's image, or ""
     digest: str  # of the model's files and image
-    session: int = 1  # the number of the call of podium that made the run; models of several calls are compared
-    role: str = ""  # REFERENCE if the run only compares this session with an earlier one
+    session: int = 1  # the number of the call of podium that made the run
     printed: str = ""  # what the model printed at last or left behind, which not everybody may read
     # Until they are saved beside the journal: the content of the submission, and the log of another machine.
     content: bytes = b""
@@ -63,16 +61,6 @@ RUN_PRINTED = ("session", "round", "team", "model", "printed")  # the columns of
 def measured(runs: Iterable[Row]) -> list[Row]:
     """Select the runs whose times count: those that gave predictions, without the first."""
     return [row for row in runs if row.round != WARM_UP and row.outcome is Outcome.DONE]
-
-
-def own(rows: Iterable[Row]) -> list[Row]:
-    """Leave out the runs that only compare sessions."""
-    return [row for row in rows if row.role != REFERENCE]
-
-
-def sessions_of(runs: Iterable[Row]) -> set[int]:
-    """The sessions in which these runs were measured."""
-    return {row.session for row in measured(runs)}
 
 
 def by_model(rows: Iterable[Row]) -> "defaultdict[str, list[Row]]":

@@ -18,13 +18,11 @@ from podium.running.journal import (
     differ,
     is_known,
     measured,
-    own,
     predictions_of,
     write_cells,
 )
 from podium.running.measuring import Outcome
 from podium.running.models import Failure, Model
-from podium.running.sessions import Later, later, main_session, worst_state
 from podium.words.wording import counted, listed
 
 NAMES_SHOWN = 10  # in a notice
@@ -48,7 +46,7 @@ class Timing:
     runtime: float = 0.0  # the median of the times that count, in seconds
     error: float = 0.0  # the standard error of the runtime, in seconds
     marks: list[str] = field(default_factory=list)  # what a reader of the runtime has to know
-    is_apart: bool = False  # whether it was measured later and cannot be compared with the others
+    is_apart: bool = False  # whether it was measured in another session than most models
 
     @property
     def key(self) -> str:
@@ -73,7 +71,7 @@ class Results(NamedTuple):
 
 def results_of(models: Sequence[Model], rows: Sequence[Row], failures: Iterable[Failure] = ()) -> Results:
     """Judge the runs."""
-    state = worst_state(rows)
+    state = fairness.state_of_sessions(rows)
     timings, failed = _timings(models, rows)
     notices = _compare(timings, rows, state)
     return Results(timings, [*failures, *failed], state, notices, rows)
@@ -81,7 +79,7 @@ def results_of(models: Sequence[Model], rows: Sequence[Row], failures: Iterable[
 
 def _timings(models: Sequence[Model], rows: Sequence[Row]) -> tuple[list[Timing], list[Failure]]:
     """The models with predictions, and the other ones."""
-    runs_of = by_model(own(rows))
+    runs_of = by_model(rows)
     timings, failures = [], []
     for model in models:
         runs = runs_of[model.key]
@@ -105,9 +103,9 @@ def failure_of(runs: Sequence[Row]) -> Row | None:
 def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> list[str]:
     """Compute the runtimes, mark what their comparison shows, and return the warnings for the organizer."""
     noise = fairness.noise_of([row.seconds for row in one.counting] for one in timings)
-    main = main_session(one.counting for one in timings)
+    main = fairness.main_session(one.counting for one in timings)
     for one in timings:
-        _measure(one, later(one.counting, main, rows, noise), noise)
+        _measure(one, main, noise)
     undecided = [(timings[faster], timings[slower]) for faster, slower in fairness.undecided(*_errors(timings))]
     contrary, alike = _contrary(timings), _alike(timings)
     for pairs, mark in (
@@ -129,26 +127,26 @@ def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> li
         "these models of one team have the same predictions but very different runtimes": _pairs(alike),
         "the first run of these models needed much more processor time than later ones, as if they had "
         "remembered their results": [one.key for one in slow_first],
-        "these models were measured later, and cannot be compared with the others (measure all again, with "
-        "another --out)": [one.key for one in timings if one.is_apart],
+        "these models were measured in another session than the others, and cannot be compared with them "
+        "(measure all again, with another --out)": [one.key for one in timings if one.is_apart],
     }
     named = [f"{what}: {listed(names, NAMES_SHOWN)}" for what, names in told.items() if names]
     return [*_notices(timings, undecided, noise, state), *named]
 
 
-def _measure(timing: Timing, since: Later, noise: MachineNoise) -> None:
+def _measure(timing: Timing, main: int, noise: MachineNoise) -> None:
     """Compute the runtime of a model, and the marks that follow from its own runs."""
     seconds = [row.seconds for row in timing.counting]
     failed = sum(row.outcome is not Outcome.DONE for row in timing.runs)
+    timing.is_apart = main not in {row.session for row in timing.counting}
     marks = [
         f"{counted(failed, 'run')} without predictions" if failed else "",
         "measured once" if len(seconds) == 1 else "",
-        since.mark,
+        "another session" if timing.is_apart else "",
     ]
     timing.marks.extend(filter(None, marks))
     timing.runtime = round(statistics.median(seconds), 6)
-    timing.error = round(timing.runtime * math.hypot(noise.error_of(seconds), since.error), 6)
-    timing.is_apart = since.is_apart
+    timing.error = round(timing.runtime * noise.error_of(seconds), 6)
 
 
 def _errors(timings: Sequence[Timing]) -> tuple[list[float], list[float]]:

@@ -17,21 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.running import hardware, journal, machine, results
-from podium.running.journal import (
-    REFERENCE,
-    RUNS,
-    WARM_UP,
-    Row,
-    by_model,
-    measured,
-    own,
-    predictions_of,
-)
+from podium.running.journal import RUNS, WARM_UP, Row, by_model, predictions_of
 from podium.running.measuring import Log, Outcome, Run
 from podium.running.models import Failure, Kind, Model, digest_of, with_digest, with_printed
 from podium.running.progress import tell
 from podium.running.results import Results, failure_of, results_of
-from podium.running.sessions import main_session
 from podium.running.settings import Settings
 from podium.running.submission import table_in
 from podium.tables.files import alone_in, write_atomically
@@ -91,58 +81,34 @@ def _hashed(models: list[Model], keys: set[str]) -> list[Model]:
 def _run_turns(models: list[Model], rows: list[Row], out: Path, plan: Plan, execute: Execute) -> None:
     """Make all runs of a session, and note each in the journal and in `rows` as it ends."""
     session = 1 + max((row.session for row in rows), default=0)
-    if reference := reference_of(models, rows, plan, session):
-        tell(f"{printable(reference.key)} runs along, to compare the new runtimes with the earlier ones")
     warm: set[str] = set()
-    while turns := next_turns(models, rows, plan, warm, reference):
+    while turns := next_turns(models, rows, plan, warm):
         for ended in execute(turns):
-            role = REFERENCE if reference and ended.key == reference.key else ""
-            earlier = own(row for row in rows if row.key == ended.key)
-            row = _recognized(ended, earlier, out)._replace(session=session, role=role)
+            earlier = [row for row in rows if row.key == ended.key]
+            row = _recognized(ended, earlier, out)._replace(session=session)
             _save(row, earlier, out)
             rows.append(row._replace(content=b"", log=""))
             journal.write_journal(out, rows)
         warm |= {model.key for model, _ in turns}
 
 
-def reference_of(models: list[Model], rows: list[Row], plan: Plan, session: int) -> Model | None:
-    """Draw one of the earlier models that runs along if new or mended ones are measured later.
-
-    The machine is never the same on another day, so without it nobody could tell who is faster.
-    """
-    runs_of = by_model(own(rows))
-    waiting = _waiting(models, rows, plan)
-    done = [one for one in models if measured(runs_of[one.key]) and one.key not in waiting]
-    done = [one for one in done if not failure_of(runs_of[one.key])]
-    main = main_session(measured(runs_of[one.key]) for one in done)
-    done = [one for one in done if main in journal.sessions_of(runs_of[one.key])]
-    if not done or all(main in journal.sessions_of(runs_of[key]) for key in waiting):
-        return None
-    return random.Random(f"{plan.seed} reference {session}").choice(done)
-
-
 def _waiting(models: Iterable[Model], rows: Iterable[Row], plan: Plan) -> dict[str, int]:
     """The models that are still to be measured, with how often they were."""
-    runs_of = by_model(own(rows))
+    runs_of = by_model(rows)
     going = {model.key: runs_of[model.key] for model in models if not failure_of(runs_of[model.key])}
     attempts = {key: sum(row.round != WARM_UP for row in runs) for key, runs in going.items()}
     return {key: number for key, number in attempts.items() if number < plan.repeats}
 
 
-def next_turns(
-    models: list[Model], rows: list[Row], plan: Plan, warm: set[str], reference: Model | None = None
-) -> list[Turn]:
+def next_turns(models: list[Model], rows: list[Row], plan: Plan, warm: set[str]) -> list[Turn]:
     """Decide what to run next; `warm` has the keys of the models that have run since podium was started."""
     waiting = _waiting(models, rows, plan)
     cold = waiting.keys() - warm if plan.warm_up else set()
     number = WARM_UP if cold else 1 + min(waiting.values(), default=0)
     order = random.Random(f"{plan.seed} {number}").sample(models, len(models))
-    along = reference.key if reference and waiting else ""
     if cold:
-        return [(model, WARM_UP) for model in order if model.key in cold or model.key in {along} - warm]
-    last = max((row.round for row in rows if row.key == along), default=0)
-    turns = [(model, last + 1 if model.key == along else number) for model in order]
-    return [turn for turn in turns if turn[0].key == along or waiting.get(turn[0].key) == number - 1]
+        return [(model, WARM_UP) for model in order if model.key in cold]
+    return [(model, number) for model in order if waiting.get(model.key) == number - 1]
 
 
 def here(settings: Settings, out: Path) -> Execute:
@@ -284,8 +250,7 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
     """The earlier runs that still count, and a line for each model whose runs do not."""
     kept = []
     of_key = {model.key: model for model in models}
-    for key, all_runs in by_model(row for row in rows if row.outcome is not Outcome.LOST).items():
-        runs = own(all_runs)
+    for key, runs in by_model(row for row in rows if row.outcome is not Outcome.LOST).items():
         predictions = predictions_of(runs)
         if key not in of_key:
             why = "it is not a model any more"
@@ -294,12 +259,10 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
         elif predictions and not failure_of(runs) and not _is_there(out, predictions):
             why = "its submission is gone"
         else:
-            kept += all_runs
+            kept += runs
             continue
         tell(f"{printable(key)}: earlier runs do not count, because {why}")
         _remove_submissions(runs, out)
-        if len(runs) < len(all_runs):  # it has run along, so all of its runs still compare the sessions
-            kept += [row._replace(role=REFERENCE) for row in all_runs]
     return kept
 
 
@@ -323,7 +286,7 @@ def _save(row: Row, earlier: Sequence[Row], out: Path) -> None:
     if row.log:
         path = out / LOGS / log_of(row.team, row.model, row.round)
         write_atomically(path, lambda part: part.write_text(row.log, encoding="utf-8", errors="replace"))
-    if row.outcome is not Outcome.DONE or row.role == REFERENCE:
+    if row.outcome is not Outcome.DONE:
         return
     before, now = predictions_of(earlier), predictions_of([*earlier, row])
     if now is not row:

@@ -174,7 +174,7 @@ def test_a_model_that_has_changed_runs_again_and_a_line_says_so(tmp_path, capsys
     play(tmp_path, Player({"A": 1.0, "B": 2.0}))
     player = Player({"A": 1.0, "B": 2.0})
     play(tmp_path, player, [model("A"), model("B", digest="2")])
-    assert sorted(player.ran) == [("A", 0), ("A", 3), ("A", 4), ("B", 0), ("B", 1), ("B", 2)]  # A runs along
+    assert sorted(player.ran) == [("B", 0), ("B", 1), ("B", 2)]
     assert (
         "B: earlier runs do not count, because its files or its image have changed" in capsys.readouterr().err
     )
@@ -185,78 +185,19 @@ def test_a_model_that_has_changed_runs_again_and_a_line_says_so(tmp_path, capsys
     assert "A: earlier runs do not count, because its submission is gone" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("then", "marks", "provisional"),
-    [
-        (1.0, "measured later, beside A", "false"),
-        (1.03, "measured later, beside A; order undecided: A", "false"),
-        (1.4, "measured later, beside A, which took 1.40 times as long; order undecided: A", "true"),
-    ],
-)
-def test_a_model_that_is_measured_later_is_compared_by_one_that_ran_before(
-    tmp_path: Path, capsys, then: float, marks: str, provisional: str
-) -> None:
+def test_a_model_that_is_measured_in_another_session_is_marked_and_provisional(tmp_path: Path) -> None:
     play(tmp_path, Player({"A": 1.0, "B": 3.0}), plan=Plan(3))
     before = table(tmp_path / "out" / "runtimes.csv")
-    player = Player({"A": then, "B": 3.0, "C": 1.02})
-    for _ in range(2):  # what was measured is kept
-        play(tmp_path, player, [model("A"), model("B"), model("C")], plan=Plan(3, seed=0))
-    assert "A runs along, to compare the new runtimes with the earlier ones" in capsys.readouterr().err
-    assert sorted(player.ran) == sorted([("A", 0), ("A", 4), ("A", 5), ("A", 6), *(("C", n) for n in range(4))])
+    models, player = [model(team) for team in "ABC"], Player({"A": 1.0, "B": 3.0, "C": 2.0})
+    with pytest.warns(UserWarning, match=r"measured in another session than .*: C$"):
+        play(tmp_path, player, models, Plan(3))
+    assert sorted(player.ran) == [("C", number) for number in range(4)]
     *others, late = table(tmp_path / "out" / "runtimes.csv")
-    assert [{**one, "marks": "", "runtime_error": ""} for one in others] == [
-        {**one, "marks": "", "runtime_error": ""} for one in before
-    ]
-    assert (late["team"], late["marks"], late["provisional"]) == ("C", marks, provisional)
-    assert (tmp_path / "out" / "submissions" / "A" / "submission.csv").read_text() == "a"
-
-
-def test_one_more_run_of_all_does_not_make_a_later_model_comparable(tmp_path: Path) -> None:
-    play(tmp_path, Player({"A": 1.0, "B": 3.0}))
-    for plan in (TWICE, Plan(3)):
-        play(tmp_path, Player({"A": 1.4, "B": 3.0, "C": 2.0}), [model(team) for team in "ABC"], plan)
-        marks = {row["team"]: row["marks"] for row in table(tmp_path / "out" / "runtimes.csv")}
-        assert marks["C"].startswith("measured later, beside A, which took 1.40 times as long")
-        assert "measured later" not in marks["A"] + marks["B"]
-
-
-def test_a_reference_that_is_itself_mended_still_compares_what_it_ran_beside(tmp_path: Path) -> None:
-    play(tmp_path, Player({"A": 1.0, "B": 3.0}))
-    play(tmp_path, Player({"A": 1.0, "B": 3.0, "C": 2.0}), [model(team) for team in "ABC"])
-    [old] = [row for row in table(tmp_path / "out" / "runtimes.csv") if row["team"] == "C"]
-    assert old["marks"] == "measured later, beside A"
-    player = Player({"A": 9.0, "B": 3.0, "C": 2.0}, A1="fail")
-    for answer in ("a", "fail"):  # in the end nothing of it remains but what it was compared by
-        player.answers["A2"] = answer
-        play(tmp_path, player, [model("A", digest="2"), model("B"), model("C")])
-        assert {team for team, _ in player.ran} == {"A", "B"}
-    rows = {row["team"]: row for row in table(tmp_path / "out" / "runtimes.csv")}
-    assert rows.keys() == {"B", "C"}
-    assert rows["C"]["marks"] == "measured later, beside A"
-    player = Player({"A": 0.5, "B": 3.0, "C": 2.0})
-    play(tmp_path, player, [model("A", digest="3"), model("B"), model("C")])
-    rows = {row["team"]: row for row in table(tmp_path / "out" / "runtimes.csv")}
-    assert {team: row["marks"] for team, row in rows.items()} == {
-        "A": "measured later, beside B", "B": "", "C": "measured later, beside A",
-    }  # fmt: skip
-    assert rows["A"]["runtime"] == "0.5015"
-    assert {row["provisional"] for row in rows.values()} == {"false"}
-    assert read_journal(tmp_path / "out")  # no line stands twice
-
-
-def test_what_nothing_can_be_compared_with_is_marked(tmp_path: Path) -> None:
-    play(tmp_path, Player({"A": 1.0, "B": 3.0}))
-    player = Player({"A": 1.0, "B": 3.0, "C": 1.0}, A="fail", B="fail")
-    with pytest.warns(UserWarning, match=r"measured later, and cannot be compared with .*: C$"):
-        play(tmp_path, player, [model("A"), model("B"), model("C")])
-    rows = table(tmp_path / "out" / "runtimes.csv")
-    assert [(one["team"], one["provisional"]) for one in rows] == [
-        ("A", "false"),
-        ("B", "false"),
-        ("C", "true"),
-    ]
-    assert "measured later, without a reference" in rows[-1]["marks"]
-    assert [one["state"] for one in rows] == ["quiet", "quiet", "another session"]
+    assert others == before
+    assert (late["marks"], late["provisional"], late["state"]) == ("another session", "true", "another session")
+    play(tmp_path, Player(player.seconds), models, Plan(4))  # one more run of all makes nothing comparable
+    marks = {row["team"]: row["marks"] for row in table(tmp_path / "out" / "runtimes.csv")}
+    assert marks == {"A": "", "B": "", "C": "another session"}
 
 
 def test_a_session_that_was_not_quiet_stays_in_the_state(tmp_path: Path) -> None:

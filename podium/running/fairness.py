@@ -144,7 +144,7 @@ def state_of_sessions(rows: Sequence[Row]) -> State:
 def main_session(runs_of_models: Iterable[Sequence[Row]]) -> int:
     """The session in which most runs of these models were made; the first of several.
 
-    A machine is never the same on another day, so a model that has no run in it is not compared with the others.
+    A machine is never the same on another day, so a model without a run in it is not compared with the others.
     """
     number = Counter(row.session for runs in runs_of_models for row in runs)
     return min(number, key=lambda session: (-number[session], session), default=1)

@@ -46,7 +46,7 @@ def make_ready(engine: str, models: list[Model], settings: Settings) -> ReadyMac
         _refuse_hidden_data(settings.data)
         if first.keys() - {Kind.CONTAINER}:
             sandbox.require()
-            settings = settings._replace(control_group=control_group.available())
+            settings = settings._replace(control_group=control_group.is_available())
             sandbox.probe(settings)
     ready: list[Model] = []
     failures: list[Failure] = []

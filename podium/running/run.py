@@ -224,6 +224,7 @@ def _warn_of_missing_protection(settings: Settings, models: Iterable[Model]) -> 
     elif not settings.control_group and any(model.kind is not Kind.CONTAINER for model in models):
         warnings.warn(
             "no control group: the limit of memory holds for each process alone, and not for memory that "
-            "processes share (run as root, or: systemd-run --user --scope -p Delegate=yes podium run …)",
+            "processes share. It needs control groups of version 2 (mount | grep cgroup2), and root, or: "
+            "systemd-run --user --scope -p Delegate=yes podium run …",
             stacklevel=3,
         )

@@ -90,7 +90,7 @@ elif [ $# = 1 ] && [ -f "$1" ] && [ ! -L "$1" ] && [ -r "$1" ]; then
     exec head -c "$largest" "$1"
 fi
 """
-JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit; shift; done; shift; exec "$@"'
+JOIN = 'echo 0 > "$1" || exit; shift; exec "$@"'
 BEGINS = 5  # the descriptor on which a notebook tells that its first cell begins
 BEGUN = b"begins\n"  # what it tells
 FILE = b"file\n"  # what it prints before the content of the submission
@@ -132,9 +132,10 @@ def run_in_bubblewrap(
     # What a model writes is kept in memory, so it is counted with its memory.
     memory = settings.memory_limit + settings.disk_limit
     with contextlib.ExitStack() as files:
-        calls = _in_memory(filter_program(holds_cores(settings.control_group)), files)
+        calls = _in_memory(filter_program(settings.control_group and holds_cores()), files)
         shown = {path: _in_memory(content, files) for path, content in view.contents().items()}
-        with group_of_a_run(settings.control_group, memory, constants.PROCESSES, cores) as group:
+        limited = group_of_a_run(memory, constants.PROCESSES, cores)
+        with limited if settings.control_group else contextlib.nullcontext() as group:
             sandbox = _sandbox(model, settings, calls, shown)
             begins = [f"{BEGINS}"] if is_notebook else []
             script = ["sh", "-c", SCRIPT, "sh", str(constants.SUBMISSION_BYTES + 1), "".join(begins)]
@@ -215,8 +216,8 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
 
 def _before(group: Group | None, cores: list[int]) -> list[str]:
     """The command that joins a control group, or chooses the cores where no group does."""
-    join = ["sh", "-c", JOIN, "sh", *group.joined(), "--"] if group else []
-    if group and "cpuset" in group.folders:
+    join = ["sh", "-c", JOIN, "sh", str(group.door)] if group else []
+    if group and group.holds_cores:
         return join
     return [*join, "taskset", "--cpu-list", ",".join(map(str, cores))]
 

@@ -37,7 +37,7 @@ class Settings(NamedTuple):
     sandbox: str = ""  # the sandbox of models that are not containers: "bubblewrap" or "none"
     container_engine: str = ""  # "docker" or "podman", or "" if no model needs one
     environment: Mapping[str, str] = {}  # the organizer's variables that models find
-    control_group: str = ""  # the version, "v2" or "v1", or "" where podium can make no group
+    control_group: bool = False  # whether podium can make control groups
 
 
 def is_root() -> bool:

@@ -33,7 +33,7 @@ def in_sandbox(folder: Path, **changed: Any) -> Settings:
         if path.name.startswith("pytest"):  # as root, models run as nobody
             path.chmod(0o755)
     return settings_for(
-        folder, **{"sandbox": "bubblewrap", "control_group": control_group.available()} | changed
+        folder, **{"sandbox": "bubblewrap", "control_group": control_group.is_available()} | changed
     )
 
 

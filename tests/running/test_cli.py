@@ -282,7 +282,7 @@ def test_names_that_look_alike_or_are_formulas(place: Path, capsys: pytest.Captu
 def test_what_protects_less_is_said(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("podium.running.control_group.available", lambda: "")
+    monkeypatch.setattr("podium.running.control_group.is_available", lambda: False)
     assert call(place, "--repeats", "1") == 0
     said = capsys.readouterr().err
     assert "systemd-run --user --scope -p Delegate=yes podium run" in said

@@ -182,7 +182,7 @@ def test_why_a_model_fails(tmp_path, given_by, source, outcome, reason):
 
 @needs_sandbox
 def test_limits_without_a_control_group(tmp_path):
-    given = in_sandbox(tmp_path, control_group="")
+    given = in_sandbox(tmp_path, control_group=False)
     run, _ = run_model(tmp_path, given, "block = b'x' * 400_000_000")
     assert (run.outcome, "MemoryError" in run.printed) == (Outcome.EXIT, True)
     run, _ = run_model(tmp_path, given, "open('big', 'wb').write(bytes(100_000_000))")
@@ -247,7 +247,7 @@ if __name__ == "__main__":
         with multiprocessing.get_context(method).Pool(2) as pool:
             assert pool.map(square, [2, 3]) == [4, 9]
 """
-    given = in_sandbox(tmp_path, **({} if group else {"control_group": ""}))
+    given = in_sandbox(tmp_path, **({} if group else {"control_group": False}))
     run, log = run_model(tmp_path, given, source + "    " + SUBMIT)
     assert run.outcome is DONE, log
 
@@ -391,14 +391,14 @@ def test_how_long_cores_have_worked(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
-def test_version_2_of_control_groups(tmp_path, monkeypatch):
-    """The files of a version that this machine may not have."""
+def test_what_a_control_group_limits_and_counts(tmp_path):
+    """The files of control groups that this machine may not have."""
     folder = tmp_path / "group"
     folder.mkdir()
     (folder / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\n")
     (folder / "memory.peak").write_text("4096\n")
     (folder / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
-    group = control_group.Group("v2", dict.fromkeys(("memory", "pids", "cpuset"), folder))
+    group = control_group.Group(folder, holds_cores=True)
     assert group.used() == (1.5, 1.0, 4096, True, False)
     (folder / "memory.events").write_text("low 0\noom 0\noom_kill 1\n")  # a group above or the machine was full
     assert group.used()[3:] == (False, True)
@@ -406,28 +406,28 @@ def test_version_2_of_control_groups(tmp_path, monkeypatch):
     limits = {name: (folder / name).read_text() for name in ("memory.max", "memory.swap.max", "pids.max")}
     assert limits == {"memory.max": "1000", "memory.swap.max": "0", "pids.max": "64"}
     assert (folder / "cpuset.cpus").read_text() == "0,1"
-    assert group.joined() == [str(folder / "cgroup.procs")]
+    assert group.door == folder / "cgroup.procs"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
-def test_all_controllers_of_version_2_are_enabled_in_one_group_that_is_podium_s(tmp_path, monkeypatch):
+def test_all_controllers_are_enabled_in_one_group_that_is_podium_s(tmp_path, monkeypatch):
     """Where podium runs in a group that was not delegated to it, only the machine's root group remains."""
     mount, own = tmp_path / "mount", tmp_path / "mount" / "scope"
     own.mkdir(parents=True)
     for group in (mount, own):
         (group / "cgroup.controllers").write_text("cpuset cpu memory pids\n")
         (group / "cgroup.procs").write_text("")
-    monkeypatch.setattr(control_group, "_mounts", lambda kind: [(mount, "")])
-    monkeypatch.setattr(control_group, "_own_groups", lambda: [("", "scope")])
+    monkeypatch.setattr(control_group, "_mounts", lambda: [mount])
+    monkeypatch.setattr(control_group, "_own_groups", lambda: ["scope"])
     for delegated, parent, controllers in (
-        (False, mount, ["memory", "pids"]),
-        (True, own, ["memory", "pids", "cpuset"]),
+        (False, mount, ("memory", "pids")),
+        (True, own, ("memory", "pids", "cpuset")),
     ):
         monkeypatch.setattr(control_group, "_is_delegated", lambda *_, said=delegated: said)
-        assert control_group._parents_in_version_2() == dict.fromkeys(controllers, parent)
+        assert control_group._found_parent() == (parent, controllers)
         assert (parent / "cgroup.subtree_control").read_text() == " ".join(f"+{one}" for one in controllers)
     (own / "cgroup.controllers").write_text("cpuset pids\n")
-    assert {*control_group._parents_in_version_2().values()} == {mount}
+    assert control_group._found_parent() == (mount, ("memory", "pids"))
 
 
 @needs_sandbox
@@ -440,7 +440,8 @@ def test_a_model_out_of_memory_fails_and_a_machine_out_of_memory_loses_the_run(t
     assert run.reason.startswith(
         "memory limit of 320 MB for all of its processes and files (--memory-limit plus"
     )
-    monkeypatch.setattr(control_group.Group, "_has_reached_its_limit", lambda group: False)
+    fields = control_group._fields
+    monkeypatch.setattr(control_group, "_fields", lambda path: fields(path) | {"oom": 0})
     run, _ = run_model(tmp_path, given, greedy)
     assert (run.outcome, run.reason) == (Outcome.LOST, "the machine ran out of memory")
 

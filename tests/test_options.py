@@ -84,6 +84,9 @@ def test_a_command_has_what_was_given_alone(capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(SystemExit):
         parser.parse_args(["--prizes", "11"])
     assert "argument --prizes: expected a whole number from 0 to 10, found 11" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--prizes", "1", "--prizes", "2"])
+    assert "argument --prizes: expected one value, and the option is given twice" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -20,6 +20,22 @@ NUMBERS: dict[Any, str] = {int: "N", float: "NUMBER"}  # what stands for a numbe
 SEVERAL = "+"  # marks an argument that takes several values, as in ``Annotated[Sequence[str], SEVERAL]``
 
 
+class Once(argparse.Action):
+    """Keep the value of an option, and refuse a second one, of which argparse would keep the last."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep the value."""
+        if hasattr(namespace, self.dest):
+            raise argparse.ArgumentError(self, "expected one value, and the option is given twice")
+        setattr(namespace, self.dest, values)
+
+
 def declare(parser: argparse.ArgumentParser, kind: type) -> None:
     """Declare an argument for each field of a dataclass that its docstring describes.
 
@@ -64,7 +80,9 @@ def _argument(parameter: inspect.Parameter, told: str, metavar: str) -> tuple[li
     given["dest"] = name
     if element is not kind:
         given |= {"action": "extend" if SEVERAL in marks else "append"}
-    elif default is parameter.empty:
+        return flags, given
+    given["action"] = Once
+    if default is parameter.empty:
         given["required"] = True
     else:
         shown = f" (default: {default:g})" if isinstance(default, float) else f" (default: {default})"

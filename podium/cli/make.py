@@ -178,6 +178,8 @@ def _split_of(text: str) -> tuple[str, dict[str, str]]:
             raise UsageError(
                 f"--split {text}: expected COLUMN=train:VALUE, or test, Public, Private or Ignored"
             )
+        if value in meanings:
+            raise UsageError(f"--split {text}: expected one part for {value!r}, found two")
         meanings[value] = part
     return column, meanings
 
@@ -186,7 +188,10 @@ def _assignments(option: str, assignments: Sequence[str]) -> dict[str, str]:
     """Read texts of the form THEIRS=OURS."""
     read: dict[str, str] = {}
     for assignment in assignments:
-        theirs, equals, read[theirs] = assignment.partition("=")
+        theirs, equals, ours = assignment.partition("=")
         if not equals:
             raise UsageError(f"{option} {assignment}: expected THEIRS=OURS")
+        if theirs in read:
+            raise UsageError(f"{option} {theirs} is given twice")
+        read[theirs] = ours
     return read

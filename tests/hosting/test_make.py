@@ -635,6 +635,7 @@ RAGGED = "essay_id,discourse_type\n1\n"
         ),
         (None, ["--subpopulations", "race"], 4, "error: the corpus lacks columns: race."),
         (None, ["--columns", "doc"], 2, "error: --columns doc: expected THEIRS=OURS"),
+        (None, ["--columns", "doc=id", "doc=essay_id"], 2, "error: --columns doc is given twice"),
         (None, ["--columns", "doc=essay"], 4, "--columns doc=essay: expected OURS to be one of discourse_effe"),
         (None, ["--columns", "doc=essay_id"], 4, "error: --columns doc=…: "),
         (LABELS, [], 4, ". If it is not a corpus of essays, name its metric: --metric FILE\n"),
@@ -1115,6 +1116,11 @@ def test_an_answer_that_no_neighbor_tells_gives_no_warning(capsys, labels):
             "answer: expected the words train, test, Public, Private or Ignored, found cat",
         ),
         (["--split", "answer=a:b"], 2, "--split answer=a:b: expected COLUMN=train:VALUE"),
+        (
+            ["--split", "answer=train:cat,test:cat"],
+            2,
+            "--split answer=train:cat,test:cat: expected one part for 'cat', found two",
+        ),
         (
             ["--split", "answer=train:cat,train:dog"],
             4,

@@ -420,7 +420,8 @@ def make_files(
     """Make a competition's files from a corpus of essays; see `podium.hosting.corpus.make`."""
     from podium.hosting import corpus
 
-    read = corpus.read_corpus(path, [*attributes, *draw.balanced], columns)
+    further = [*attributes, *draw.balanced, *([draw.split] if draw.split else [])]
+    read = corpus.read_corpus(path, further, columns)
     return corpus.make(read, attributes, draw, parameters)
 
 

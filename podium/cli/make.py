@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 COLUMNS = "subpopulation_column_names"
 SUBPOPULATIONS = "ell_status,economically_disadvantaged"
 SECRET_BITS = 64  # of the seeds that are drawn here
+USUAL_SHARE = 0.4  # of the essays of a corpus that are scored
 GUESSABLE = 2**48  # seeds below can be tried one by one
 
 
@@ -67,8 +68,9 @@ class Options(OfMetric):
         A column of the labels with dates or numbers; the last rows are the test set, and the last of these are
         Private (default: all are drawn at random).
     split : COLUMN
-        A column of the labels that says what each row is for, such as train and test; COLUMN=train:VALUE says
-        what a value means, with commas between several (default: the column Usage, if there is one).
+        A column of the corpus or of the labels that says what each row is for, such as train and test;
+        COLUMN=train:VALUE says what a value means, with commas between several (default: the column Usage of
+        labels, if there is one).
     new_ids : bool
         Give the rows of the labels other ids, in a random order (default: those of the labels).
     public : SHARE
@@ -110,7 +112,8 @@ def run(options: Options) -> None:
     metric = hosted.load(options.metric)
     parameters = hosted.parse_parameters(metric, options.set)
     seed = secret_seed() if options.seed is None else options.seed
-    share_of_test = options.test or (1.0 if metric.companion.make_files is None else 0.4)
+    draws_all = metric.companion.make_files is None or bool(options.split)
+    share_of_test = options.test or (1.0 if draws_all else USUAL_SHARE)
     draw = splitting.Draw(seed, options.public, share_of_test, options.items, options.new_ids, options.balance)
     column, meanings = _split_of(options.split)
     draw = draw._replace(by_time=options.by_time, split=column, meanings=meanings)
@@ -135,7 +138,7 @@ def run(options: Options) -> None:
 
 def _files_of_corpus(metric: "Metric", options: Options, parameters: dict[str, Any], draw: "Draw") -> "Files":
     """Let the metric's companion make the files of a competition from a corpus."""
-    of_labels = "sample", "public_columns", "items", "by_time", "split", "new_ids"
+    of_labels = "sample", "public_columns", "items", "by_time", "new_ids"
     for option, value in ((f"--{name.replace('_', '-')}", getattr(options, name)) for name in of_labels):
         if value:
             raise UsageError(f"{option} is for labels of another metric, not for a corpus of essays")

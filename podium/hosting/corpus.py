@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from podium.contest import way
-from podium.hosting import balance
+from podium.hosting import balance, splitting
 from podium.hosting.evidence import Coded
 from podium.hosting.folders import (
     LEARNED,
@@ -29,7 +28,7 @@ from podium.hosting.folders import (
     text_table,
     tried,
 )
-from podium.hosting.splitting import TRAIN, Draw, split
+from podium.hosting.splitting import TRAIN, Draw, Texts
 from podium.metric import hosted
 from podium.scoring.evaluating import PARTS, USAGE
 from podium.scoring.explain import SMALL_SUBPOPULATION
@@ -146,28 +145,31 @@ def make(
     annotations = _annotations(corpus, attributes)
     of_writers = [name for name in (*DEMOGRAPHICS, PROMPT) if name in annotations.columns]
     writers = list(dict.fromkeys(of_writers + attributes))
-    essays, essay = _essays(annotations, [*dict.fromkeys([*writers, *draw.balanced])])
+    of_essays = [*writers, *([draw.split] if draw.split else []), *draw.balanced]
+    essays, essay = _essays(annotations, [*dict.fromkeys(of_essays)])
     segments, complete, of_segments = _complete_segments(annotations, essay, len(essays))
 
     chosen = essays[complete]
-    names, twins, strata = _drawn_by(chosen, attributes, writers)
     part = np.full(len(essays), "", dtype=object)
-    cells = balance.of_table(chosen, names, draw.balanced) if draw.balanced else None
-    part[complete] = split(names, strata, twins, draw.test_share, draw.public_share, draw.seed, cells)
+    cells = balance.of_table(chosen, chosen[ESSAY_ID].tolist(), draw.balanced) if draw.balanced else None
+    if draw.split:
+        part[complete], how = _as_split(annotations, chosen, draw)
+        twins = 0
+    else:
+        part[complete], how, twins = _drawn(chosen, attributes, writers, draw, cells)
     parameters = {"subpopulation_column_names": ",".join(attributes), **parameters}
     public, private = _tables(segments, essays, writers, part)
     solution = way.prepared(hosted.load(METRIC), private[SOLUTION].astype({LABEL: np.int64}), dict(parameters))
     numbers = dict.fromkeys(PROBABILITIES, np.float64)
     trials = tried(solution, draw.seed, public[SAMPLE].astype(numbers), private[PERFECT].astype(numbers))
-    tested = set(essays.loc[np.isin(part, PARTS), ESSAY_ID])
+    tested = set(essays.loc[_is_tested(part), ESSAY_ID])
     counts = annotations.counts | of_segments
-    counts |= {TWINS: len(names) - len(set(twins)), "essays": len(names), "segments": len(segments.row)}
+    counts |= {TWINS: twins, "essays": len(chosen), "segments": len(segments.row)}
     named = annotations.columns[ESSAY_ID].name
     warnings = _warnings(counts, len(annotations.effective), len(essays), named) + _of_columns(corpus, chosen)
     report = [
         "# The competition's files",
-        f"Drawn with seed {draw.seed}: {draw.test_share:g} of the essays are for the test, and "
-        f"{draw.public_share:g} of those are Public. The column {named} names the essays.",
+        f"{how} The column {named} names the essays.",
         *(f"**{warning}**" for warning in warnings),
         section("The corpus", ("what", "number"), counts.items()),
         *([] if complete.all() else [f"Left out: {listed(essays.loc[~complete, ESSAY_ID].tolist())}."]),
@@ -280,24 +282,44 @@ def _of_columns(corpus: Corpus, chosen: pd.DataFrame) -> list[str]:
     return warnings
 
 
-def _drawn_by(
-    chosen: pd.DataFrame, attributes: list[str], writers: list[str]
-) -> tuple[list[str], list[str], list[tuple[str, ...]]]:
-    """Return each essay's id, its text with uniform white space, and its stratum: the split depends on them.
+def _drawn(
+    chosen: pd.DataFrame, attributes: list[str], writers: list[str], draw: Draw, cells: balance.Balance | None
+) -> tuple[Texts, str, int]:
+    """Draw the part of each essay, say how, and count the essays with the text of another one.
 
-    Essays with the same text go to the same part. If the corpus has no texts, an essay's id is used instead of
-    it.
+    Essays with the same text, but for white space, go to the same part. If the corpus has no texts, an essay's
+    id is used instead of it.
     """
     names = twins = chosen[ESSAY_ID].tolist()
     if TEXT in chosen:
         twins = [" ".join((text or "").split()) or name for text, name in zip(chosen[TEXT], names)]
     by = [*attributes, *([PROMPT] if PROMPT in writers and PROMPT not in attributes else [])]
-    return names, twins, [tuple(value or "" for value in values) for values in chosen[by].to_numpy().tolist()]
+    strata = [tuple(value or "" for value in values) for values in chosen[by].to_numpy().tolist()]
+    parts = splitting.split(names, strata, twins, draw.test_share, draw.public_share, draw.seed, cells)
+    how = (
+        f"Drawn with seed {draw.seed}: {draw.test_share:g} of the essays are for the test, and "
+        f"{draw.public_share:g} of those are Public."
+    )
+    return parts, how, len(names) - len(set(twins))
 
 
-def _about_writers(
-    chosen: pd.DataFrame, part: npt.NDArray[np.object_], writers: list[str], attributes: list[str]
-) -> list[str]:
+def _as_split(annotations: _Annotations, chosen: pd.DataFrame, draw: Draw) -> tuple[Texts, str]:
+    """Take the part of each essay from a column of the corpus, and say so."""
+    splitting.check_ways(draw.split, draw)
+    if given := annotations.columns.get(draw.split):
+        given.check(given.mapped(len) == 0, "the part of the essay in every row")
+    parts, told = splitting.as_split(chosen, draw.split, chosen[ESSAY_ID].to_numpy(), draw)
+    if TRAIN not in parts:
+        raise HostError(f"{draw.split}: expected essays to learn from, found none")
+    return parts, " ".join(told)
+
+
+def _is_tested(part: Texts) -> Bools:
+    """Whether participants answer for each essay; an essay that was left out has no part."""
+    return np.asarray((part != TRAIN) & (part != ""))
+
+
+def _about_writers(chosen: pd.DataFrame, part: Texts, writers: list[str], attributes: list[str]) -> list[str]:
     """Write the report's sections about the writers: missing values, sub-populations, and small ones."""
     missing = chosen[writers].isna().sum().to_dict()
     sizes = _subpopulations(chosen, part, attributes)
@@ -484,7 +506,7 @@ def _offsets(column: Column) -> Ints:
 
 
 def _tables(
-    segments: Any, essays: pd.DataFrame, writers: list[str], part: npt.NDArray[np.object_]
+    segments: Any, essays: pd.DataFrame, writers: list[str], part: Texts
 ) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
     """Make the public and the private tables; `part` has the part of each essay, "" if it was left out."""
     columns = _columns(segments, essays, segments.essay, slice(None))
@@ -499,7 +521,7 @@ def _tables(
         perfect[column] = value.astype(object)
     public = {LEARNED: table[~tested].drop(columns=USAGE).reset_index(drop=True)}
     if TEXT in essays:
-        for name, chosen in (("train_essays.csv", part == TRAIN), ("test_essays.csv", np.isin(part, PARTS))):
+        for name, chosen in (("train_essays.csv", part == TRAIN), ("test_essays.csv", _is_tested(part))):
             public[name] = essays.loc[chosen, [ESSAY_ID, TEXT]].reset_index(drop=True)
     public[SAMPLE] = _sample(segments, essays, part)
     return public, {SOLUTION: solution, PERFECT: perfect}
@@ -517,13 +539,13 @@ def _columns(segments: Any, essays: pd.DataFrame, essay: Ints, rows: Ints | slic
     }
 
 
-def _sample(segments: Any, essays: pd.DataFrame, part: npt.NDArray[np.object_]) -> pd.DataFrame:
+def _sample(segments: Any, essays: pd.DataFrame, part: Texts) -> pd.DataFrame:
     """Make the sample submission from public files alone.
 
     Each essay of the test gets the segments of the training essay with the nearest length. The probability of
     effective is the share of effective training segments of the type.
     """
-    training, tested = (np.flatnonzero(np.isin(part, parts)) for parts in ([TRAIN], PARTS))
+    training, tested = np.flatnonzero(part == TRAIN), np.flatnonzero(_is_tested(part))
     if TEXT in essays:
         length = np.array([len((text or "").split()) for text in essays[TEXT]])
         lengths, first = np.unique(length[training], return_index=True)
@@ -550,9 +572,7 @@ def _repeated(segments: Any) -> int:
     return int(same.shape[1] - np.unique(same, axis=1).shape[1])
 
 
-def _subpopulations(
-    essays: pd.DataFrame, part: npt.NDArray[np.object_], attributes: list[str]
-) -> list[list[Any]]:
+def _subpopulations(essays: pd.DataFrame, part: Texts, attributes: list[str]) -> list[list[Any]]:
     """List the sub-populations: attribute, value, and the numbers of essays in each part."""
     rows, missing = [], unified().MISSING
     for attribute in attributes:

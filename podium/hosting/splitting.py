@@ -141,7 +141,7 @@ def parts_of(
 ) -> Allotted:
     """Draw the part of each row of official labels, or take it from them."""
     splitting = draw.split or (USAGE if USAGE in labels else "")
-    _check_ways(splitting, draw)
+    check_ways(splitting, draw)
     given = labels.drop(columns=[USAGE, splitting], errors="ignore")
     whole = way.prepared(metric, given, dict(arguments))
     item_of_row, items, strata = _items(whole, labels, row_id)
@@ -152,7 +152,7 @@ def parts_of(
         parts = _by_time(labels, groups, draw)
         return Allotted(of_rows, parts, [f"The parts follow {draw.by_time}: {last}."], [])
     if splitting:
-        return Allotted(of_rows, *_as_split(labels, splitting, groups, draw), [])
+        return Allotted(of_rows, *as_split(labels, splitting, groups, draw), [])
     twins = pd.Series(groups).groupby(item_of_row).first().tolist()
     balanced = balance.of_table(labels, of_rows.tolist(), draw.balanced) if draw.balanced else None
     of_items = split(items, strata, twins, draw.test_share, draw.public_share, draw.seed, balanced)
@@ -164,7 +164,7 @@ def parts_of(
     return Allotted(of_rows, of_items[item_of_row], _how_drawn(draw, bool(whole.prepared)), doubts)
 
 
-def _check_ways(splitting: str, draw: Draw) -> None:
+def check_ways(splitting: str, draw: Draw) -> None:
     """Refuse several ways of choosing the test set."""
     option = "--split" if draw.split else f"the column {USAGE}"
     has_share = bool(splitting) and draw.test_share != 1
@@ -214,7 +214,7 @@ def _require_values(labels: pd.DataFrame, name: str, where: str) -> None:
 # ---- A split that is there already -----------------------------------------------------------------------
 
 
-def _as_split(labels: pd.DataFrame, name: str, groups: Texts, draw: Draw) -> tuple[Texts, list[str]]:
+def as_split(labels: pd.DataFrame, name: str, groups: Texts, draw: Draw) -> tuple[Texts, list[str]]:
     """Take the part of each row from a column; of rows that it gives to the test alone, some are Public.
 
     Returns what the report says of it, too.

@@ -173,6 +173,51 @@ def test_shares_are_the_same_within_sub_populations_and_prompts():
     assert abs(table["Public"].sum() - 37.5) <= 1
 
 
+@pytest.mark.usefixtures("in_process")
+def test_a_corpus_may_have_its_parts(capsys, tmp_path, whole):
+    """An essay that is ignored is in the test set of participants, and in no score."""
+    essays = pd.factorize(whole["essay_id_comp"])[0]
+    corpus_file, out = tmp_path / "corpus.csv", tmp_path / "files"
+    words = np.array(["train", "a", "b", "c", "train"], dtype=object)[essays % 5]
+    whole.assign(part=words).to_csv(corpus_file, index=False)
+    line = ["make", corpus_file, "--out", out, "--split", "part=public:a,private:b,ignored:c"]
+    code, told, _ = run_podium(capsys, *line, "--test", 0.3)
+    assert (code, told) == (2, "")
+    code, told, _ = run_podium(capsys, *line)
+    assert (code, "The parts are those of the column part of the labels." in told) == (0, True)
+    solution = pd.read_csv(out / "private" / "solution.csv").drop_duplicates("essay_id")
+    train = pd.read_csv(out / "public" / "train.csv").drop_duplicates("essay_id")
+    meant = dict(zip(whole["essay_id_comp"], words))
+    parts = {"Public": "a", "Private": "b", "Ignored": "c"}
+    assert [parts[part] for part in solution["Usage"]] == [meant[essay] for essay in solution["essay_id"]]
+    assert (len(solution), len(train)) == (36, 24)
+    assert "part" not in train
+    texts = pd.read_csv(out / "public" / "test_essays.csv")
+    assert sorted(texts["essay_id"]) == sorted(solution["essay_id"])
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (None, r"^--split: expected a column part, found essay_id, "),
+        (
+            ["train", "test", ""],
+            r"^part: expected the part of the essay in every row. Wrong in \d+ rows of the",
+        ),
+        (["Public", "test", "Private"], "^part: expected essays to learn from, found none$"),
+        (
+            ["train", "test", "best"],
+            "^part: expected the words train, test, Public, .* --split part=train:best$",
+        ),
+    ],
+)
+def test_parts_that_a_corpus_cannot_have(whole, parts, message):
+    essays = pd.factorize(whole["essay_id_comp"])[0]
+    frame = whole if parts is None else whole.assign(part=np.array(parts, dtype=object)[essays % 3])
+    with pytest.raises(HostError, match=message):
+        make(frame, draw=splitting.Draw(0, split="part"))
+
+
 # The SHA-256 of the essays with their parts is the same on every machine and with every pandas.
 GOLDEN = "d59bd2711a70cd3f1320f45bd6d1afc6d56ff40756e88aa88c0e80023b3e0570"
 

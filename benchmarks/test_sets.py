@@ -1,10 +1,11 @@
-"""How large must a test set be?  The numbers and the pictures of the page with this title.
+"""How large must a test set be?  The numbers and the picture of the page with this title.
 
     python -m benchmarks.test_sets [--sets 24]
 
 The corpus and the two baselines are made up: 3,000 essays, of which 9% are by learners of English, and 7% by
 writers whose status is missing.  The second baseline is the first one without 8% of its segments.  Test sets
-are drawn from the corpus in proportion to the groups, and balanced as `podium make --balance` does it.
+are drawn from the corpus in proportion to the groups, and with groups that are as equal as they can be, with at
+most half of each.
 """
 
 import argparse
@@ -17,7 +18,6 @@ import podium
 from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
 from podium import statistics
-from podium.hosting import balance
 from podium.statistics.inference import DETECTABLE
 from podium.words.arrays import Bools, Floats, Ints
 from tests.support import figures
@@ -49,13 +49,20 @@ def baselines(temperature: float) -> Baselines:
     return Baselines(mine.prepared, mine.statistics, theirs.statistics, mine.score - theirs.score)
 
 
+def quotas(sizes: Ints, number: int) -> Ints:
+    """Find out how many items of each group are scored, at most half of it."""
+    most = sizes // 2
+    level = max(each for each in range(number + 1) if np.minimum(most, each).sum() <= number)
+    return np.minimum(most, level)
+
+
 def drawn(groups: Ints, number: int, is_balanced: bool, random: np.random.Generator) -> Bools:
     """Draw a test set, in proportion to the groups or balanced."""
     if not is_balanced:
         chosen = random.choice(len(groups), number, replace=False)
     else:
         sizes = np.bincount(groups)
-        quota = balance.quotas(sizes, number)
+        quota = quotas(sizes, number)
         of_groups = [
             random.choice(np.flatnonzero(groups == group), size, replace=False)
             for group, size in enumerate(quota.tolist())
@@ -78,7 +85,7 @@ def compared(of: Baselines, number: int, is_balanced: bool, sets: int) -> tuple[
 
 
 def main() -> None:
-    """Measure, print both tables, and draw both figures."""
+    """Measure, print both tables, and draw a figure."""
     parser = argparse.ArgumentParser(description="How large must a test set be?")
     parser.add_argument("--sets", type=int, default=24, help="test sets for each number")
     sets = parser.parse_args().sets
@@ -99,7 +106,6 @@ def main() -> None:
         ["temperature", "true difference", "detectable", "essays needed"],
         cells,
     )
-    draw_sizes(of_size)
     draw_temperatures(of_rule)
 
 
@@ -119,17 +125,6 @@ def by_temperature(sets: int) -> dict[float, tuple[float, float, float]]:
         least, _ = compared(of, COMMON_SIZE, False, sets)
         found[temperature] = of.true, least, COMMON_SIZE * (least / of.true) ** 2
     return found
-
-
-def draw_sizes(of_size: dict[int, list[tuple[float, float]]]) -> None:
-    """Draw what is detectable against the number of essays."""
-    picture, axes = figures.figure()
-    for place, (label, color) in enumerate((("in proportion", figures.GRAY), ("balanced", figures.BLUE))):
-        values = [pair[place][0] for pair in of_size.values()]
-        axes.plot(list(of_size), values, color=color, marker="o", label=label)
-    axes.set(xlabel="essays in the test set", ylabel="detectable difference", ylim=(0, None))
-    axes.legend(frameon=False)
-    figures.save(picture, "detectable")
 
 
 def draw_temperatures(of_rule: dict[float, tuple[float, float, float]]) -> None:

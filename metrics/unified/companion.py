@@ -420,8 +420,7 @@ def make_files(
     """Make a competition's files from a corpus of essays; see `podium.hosting.corpus.make`."""
     from podium.hosting import corpus
 
-    further = [*attributes, *draw.balanced, *([draw.split] if draw.split else [])]
-    read = corpus.read_corpus(path, further, columns)
+    read = corpus.read_corpus(path, [*attributes, *([draw.split] if draw.split else [])], columns)
     return corpus.make(read, attributes, draw, parameters)
 
 

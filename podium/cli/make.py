@@ -75,9 +75,6 @@ class Options(OfMetric):
         Give the rows of the labels other ids, in a random order (default: those of the labels).
     public : SHARE
         The share of the test set that is Public.
-    balance : COLUMN
-        Score more items of the rare groups in these columns, so that a smaller test set tells as much; several
-        columns mean their combinations (default: all groups in proportion).
     publish_metric : bool
         Put the file of your own metric into public/, so that participants can score a fold with it (podium's
         own metrics always are there).
@@ -98,7 +95,6 @@ class Options(OfMetric):
     split: str = ""
     new_ids: bool = False
     public: Annotated[float, share] = 0.3
-    balance: Annotated[Sequence[str], SEVERAL] = ()
     publish_metric: bool = False
     seed: int | None = None
 
@@ -114,7 +110,7 @@ def run(options: Options) -> None:
     seed = secret_seed() if options.seed is None else options.seed
     draws_all = metric.companion.make_files is None or bool(options.split)
     share_of_test = options.test or (1.0 if draws_all else USUAL_SHARE)
-    draw = splitting.Draw(seed, options.public, share_of_test, options.items, options.new_ids, options.balance)
+    draw = splitting.Draw(seed, options.public, share_of_test, options.items, options.new_ids)
     column, meanings = _split_of(options.split)
     draw = draw._replace(by_time=options.by_time, split=column, meanings=meanings)
     if metric.companion.make_files is not None:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from podium.contest import way
-from podium.hosting import balance, splitting
+from podium.hosting import splitting
 from podium.hosting.evidence import Coded
 from podium.hosting.folders import (
     LEARNED,
@@ -145,18 +145,17 @@ def make(
     annotations = _annotations(corpus, attributes)
     of_writers = [name for name in (*DEMOGRAPHICS, PROMPT) if name in annotations.columns]
     writers = list(dict.fromkeys(of_writers + attributes))
-    of_essays = [*writers, *([draw.split] if draw.split else []), *draw.balanced]
+    of_essays = [*writers, *([draw.split] if draw.split else [])]
     essays, essay = _essays(annotations, [*dict.fromkeys(of_essays)])
     segments, complete, of_segments = _complete_segments(annotations, essay, len(essays))
 
     chosen = essays[complete]
     part = np.full(len(essays), "", dtype=object)
-    cells = balance.of_table(chosen, chosen[ESSAY_ID].tolist(), draw.balanced) if draw.balanced else None
     if draw.split:
         part[complete], how = _as_split(annotations, chosen, draw)
         twins = 0
     else:
-        part[complete], how, twins = _drawn(chosen, attributes, writers, draw, cells)
+        part[complete], how, twins = _drawn(chosen, attributes, writers, draw)
     parameters = {"subpopulation_column_names": ",".join(attributes), **parameters}
     public, private = _tables(segments, essays, writers, part)
     solution = way.prepared(hosted.load(METRIC), private[SOLUTION].astype({LABEL: np.int64}), dict(parameters))
@@ -175,7 +174,6 @@ def make(
         *([] if complete.all() else [f"Left out: {listed(essays.loc[~complete, ESSAY_ID].tolist())}."]),
         *_about_writers(chosen, part[complete], writers, attributes),
         scores(solution, trials),
-        *(balance.report(cells, solution, tested, trials[0]) if cells is not None else []),
     ]
     told = "\n\n".join(report) + "\n"
     return Files(public, private, told, warnings, solution, trials, sorted(tested), parameters)
@@ -283,7 +281,7 @@ def _of_columns(corpus: Corpus, chosen: pd.DataFrame) -> list[str]:
 
 
 def _drawn(
-    chosen: pd.DataFrame, attributes: list[str], writers: list[str], draw: Draw, cells: balance.Balance | None
+    chosen: pd.DataFrame, attributes: list[str], writers: list[str], draw: Draw
 ) -> tuple[Texts, str, int]:
     """Draw the part of each essay, say how, and count the essays with the text of another one.
 
@@ -295,7 +293,7 @@ def _drawn(
         twins = [" ".join((text or "").split()) or name for text, name in zip(chosen[TEXT], names)]
     by = [*attributes, *([PROMPT] if PROMPT in writers and PROMPT not in attributes else [])]
     strata = [tuple(value or "" for value in values) for values in chosen[by].to_numpy().tolist()]
-    parts = splitting.split(names, strata, twins, draw.test_share, draw.public_share, draw.seed, cells)
+    parts = splitting.split(names, strata, twins, draw.test_share, draw.public_share, draw.seed)
     how = (
         f"Drawn with seed {draw.seed}: {draw.test_share:g} of the essays are for the test, and "
         f"{draw.public_share:g} of those are Public."

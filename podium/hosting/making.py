@@ -12,7 +12,7 @@ import pandas as pd
 
 from podium.contest import reading, recorded, way
 from podium.contest.recorded import PRIVATE, RECORD, Record
-from podium.hosting import balance, columns, leaks, order, round_trip, samples, splitting, starter
+from podium.hosting import columns, leaks, order, round_trip, samples, splitting, starter
 from podium.hosting.folders import (
     LEARNED,
     METRIC,
@@ -141,18 +141,9 @@ def _report(
         *told,
         _counts(everything, ids.named(draw.items, everything.labels)),
         scores(solution, trials),
-        *_balanced(everything, draw, solution, trials[0]),
         f"`{solution.signature}`",
         *([] if TEST in public or solution.metric.is_own else [IDS_ALONE]),
     ]
-
-
-def _balanced(everything: Labeled, draw: Draw, solution: evaluating.Solution, trial: Trial) -> list[str]:
-    """Say what balanced groups do, if there are any."""
-    if not draw.balanced:
-        return []
-    groups = balance.of_table(everything.labels, everything.items.tolist(), draw.balanced)
-    return balance.report(groups, solution, set(everything.of(*PARTS).items), trial)
 
 
 def _drawn(

@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.contest import way
-from podium.hosting import balance, columns, order
-from podium.hosting.balance import Balance
+from podium.hosting import columns, order
 from podium.hosting.evidence import natural
 from podium.metric.hosted import Metric
 from podium.scoring import evaluating
@@ -53,7 +52,6 @@ class Draw(NamedTuple):
     test_share: float = 1.0  # of all items; the others are published with their labels, to learn from
     items: str = ""  # columns, separated by commas, which may be known; rows that share a value stay together
     new_ids: bool = False  # whether the rows get other ids
-    balanced: Sequence[str] = ()  # columns whose groups get shares that are as equal as they can be
     by_time: str = ""  # a column; the last rows are the test set, and the last of these are Private
     split: str = ""  # a column that says where each row belongs
     meanings: Mapping[str, str] = {}  # of values of this column that podium does not know
@@ -80,21 +78,15 @@ def split(
     test_share: float,
     public_share: float,
     seed: int,
-    balanced: Balance | None = None,
 ) -> npt.NDArray[np.object_]:
-    """Draw the part of each item, with the same shares in each stratum, or balanced ones."""
+    """Draw the part of each item, with the same shares in each stratum."""
     leaders: dict[str, int] = {}
     for item in sorted(range(len(items)), key=items.__getitem__):
         leaders.setdefault(twins[item], item)
     names = [items[item] for item in leaders.values()]
     groups = [strata[item] for item in leaders.values()]
-    share: float | Floats = test_share
-    if balanced is not None:
-        cells = [balanced.cells[name] for name in names]
-        share = balance.shares(cells, test_share)
-        groups = [(*cell, *group) for cell, group in zip(cells, groups)]
     part = np.full(len(names), TRAIN, dtype=object)
-    test = np.flatnonzero(drawn(names, groups, share, f"{seed} test"))
+    test = np.flatnonzero(drawn(names, groups, test_share, f"{seed} test"))
     of_test = [names[item] for item in test], [groups[item] for item in test]
     part[test] = np.where(drawn(*of_test, public_share, f"{seed} public"), *PARTS)
     _refuse_empty(part, test_share, len(names))
@@ -113,8 +105,8 @@ def _refuse_empty(part: Texts, test_share: float, items: int) -> None:
         )
 
 
-def drawn(items: Sequence[str], strata: Strata, share: float | Floats, seed: str) -> Bools:
-    """Draw a share of each stratum, which may be another one for each.
+def drawn(items: Sequence[str], strata: Strata, share: float, seed: str) -> Bools:
+    """Draw a share of each stratum.
 
     The items are ordered by hashes of their ids, because the random numbers of a library may change between
     versions.
@@ -128,10 +120,7 @@ def drawn(items: Sequence[str], strata: Strata, share: float | Floats, seed: str
     chosen = np.zeros(len(items), dtype=bool)
     # Along this order the shares are added up, and each item at which the sum passes a whole number is drawn.
     # So every stratum gets its share, up to one item.
-    if isinstance(share, np.ndarray):
-        added = np.concatenate([[0.0], np.cumsum(share[in_order])])
-    else:
-        added = np.arange(len(items) + 1) * share
+    added = np.arange(len(items) + 1) * share
     chosen[in_order] = np.diff(np.floor(added + start)) > 0
     return chosen
 
@@ -154,8 +143,7 @@ def parts_of(
     if splitting:
         return Allotted(of_rows, *as_split(labels, splitting, groups, draw), [])
     twins = pd.Series(groups).groupby(item_of_row).first().tolist()
-    balanced = balance.of_table(labels, of_rows.tolist(), draw.balanced) if draw.balanced else None
-    of_items = split(items, strata, twins, draw.test_share, draw.public_share, draw.seed, balanced)
+    of_items = split(items, strata, twins, draw.test_share, draw.public_share, draw.seed)
     doubts = [
         f"the column {name} seems to split the labels already, so that rows to learn from may be scored now: "
         f"--split {name} takes its parts"
@@ -168,7 +156,7 @@ def check_ways(splitting: str, draw: Draw) -> None:
     """Refuse several ways of choosing the test set."""
     option = "--split" if draw.split else f"the column {USAGE}"
     has_share = bool(splitting) and draw.test_share != 1
-    ways = {"--by-time": draw.by_time, "--balance": draw.balanced, option: splitting, "--test": has_share}
+    ways = {"--by-time": draw.by_time, option: splitting, "--test": has_share}
     given = [each for each, value in ways.items() if value]
     if len(given) > 1:
         raise UsageError(f"{listed(given)}: expected one way to choose the test set: leave out the others")

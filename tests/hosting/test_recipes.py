@@ -38,3 +38,16 @@ def test_words_of_a_corpus_are_translated(capsys, in_process, tmp_path):
     rows = usages(tmp_path / "files")
     right = (corpus["discourse_effectiveness"] == "strong").sum()
     assert (len(rows), rows["discourse_effectiveness"].sum()) == (len(corpus), right)
+
+
+def test_rare_groups_get_as_many_essays_as_others(capsys, in_process, tmp_path):
+    corpus = make_corpus(60).rename(columns={"essay_id_comp": "essay_id"})
+    corpus.to_csv(tmp_path / "corpus.csv", index=False)
+    run_recipe("rare_groups.py", tmp_path)
+    line = ["make", tmp_path / "with_parts.csv", "--split", "part", "--out", tmp_path / "files"]
+    assert run_podium(capsys, *line)[0] == 0
+    solution = pd.read_csv(tmp_path / "files" / "private" / "solution.csv", keep_default_na=False)
+    sizes = corpus.fillna("").drop_duplicates("essay_id")["ell_status"].value_counts()
+    scored = solution.drop_duplicates("essay_id")["ell_status"].value_counts()
+    assert scored.to_dict() == (sizes // 2).to_dict()
+    assert set(solution["Usage"]) == {"Public", "Private"}

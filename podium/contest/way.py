@@ -11,6 +11,7 @@ or drawing a part, stands between two of these steps. `podium.contest.reading` k
 tables, and `podium.judge.trials` the metric; nobody else calls `evaluating.prepare` and `evaluating.evaluate`.
 """
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,12 +25,19 @@ from podium.judge import trials
 from podium.judge.trials import Platform, Use
 from podium.metric.contract import Metric, Progress
 from podium.metric.shapes import FINITE, ContractError, demand
-from podium.scoring import evaluating
+from podium.scoring import evaluating, misfits
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables import ids
 from podium.tables.files import Location
 from podium.tables.formats import read_table
-from podium.words.errors import ContractWarning, HostError, SubmissionRejected, ToolError, UsageError
+from podium.words.errors import (
+    ContractWarning,
+    HostError,
+    MetricError,
+    SubmissionRejected,
+    ToolError,
+    UsageError,
+)
 from podium.words.wording import listed
 
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
@@ -171,21 +179,70 @@ def of_host(
 
 @contextmanager
 def cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
-    """Add to a rejection what to write instead, if the metric's companion knows it.
+    """Add to an error what is wrong with the submission, and what to write instead, if that can be seen.
 
-    The metric's own message never tells anything about the solution. The added sentence may do so, so the
-    result is only for people who have the solution.
+    The metric's own message never tells anything about the solution. What is added may do so, so the result is
+    only for people who have the solution.
     """
     try:
         yield
-    except SubmissionRejected as problem:
-        diagnose = solution.metric.companion.diagnose
-        cure = None if diagnose is None else diagnose(solution, submission)
-        if cure is None:
+    except (SubmissionRejected, MetricError, ContractError) as problem:
+        if solution.metric.is_own:
+            rejection = _diagnosed(solution, submission, problem)
+        else:
+            rejection = _compared(solution, submission, problem)
+        if rejection is None:
             raise
-        text = f"{cure}. The metric says: {problem}"
-        short = text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
-        raise SubmissionRejected(short) from problem
+        raise rejection from problem
+
+
+def _diagnosed(solution: Solution, submission: pd.DataFrame, problem: ToolError) -> SubmissionRejected | None:
+    """What the companion says of a rejection, before the metric's own words."""
+    diagnose = solution.metric.companion.diagnose
+    if diagnose is None or not isinstance(problem, SubmissionRejected):
+        return None
+    cure = diagnose(solution, submission)
+    return None if cure is None else _rejection(cure, problem)
+
+
+def _compared(solution: Solution, submission: pd.DataFrame, problem: ToolError) -> SubmissionRejected | None:
+    """What differs between the two tables where a metric refuses, fails, or gives no finite number.
+
+    What a platform's reader or the metric itself tells the participant stays first.
+    """
+    is_refused = isinstance(problem, SubmissionRejected)
+    is_other = isinstance(problem, ContractError) and problem.finding.name != FINITE
+    if is_other or isinstance(problem.__cause__, MemoryError):
+        return None
+    why = misfits.found(solution, submission, None if is_refused else _accepts(solution))
+    if not why:
+        return None
+    if not is_refused:
+        return _rejection(misfits.explanation(why), problem)
+    rejection = SubmissionRejected(str(problem))
+    rejection.for_host = misfits.explanation(why)
+    if problem.for_host and misfits.are_other_rows(why):
+        rejection.for_host += f"; {problem.for_host}"
+    return rejection
+
+
+def _accepts(solution: Solution) -> Callable[[pd.DataFrame], bool]:
+    """Tell whether a metric takes a submission and gives a finite number."""
+
+    def accepts(submission: pd.DataFrame) -> bool:
+        try:
+            return math.isfinite(unjudged(solution, submission).score)
+        except ToolError:
+            return False
+
+    return accepts
+
+
+def _rejection(cure: str, problem: ToolError) -> SubmissionRejected:
+    """Reject a submission with what to write instead, and then with the words of the metric."""
+    says = problem.error if isinstance(problem, MetricError) else problem
+    text = f"{cure}. The metric says: {says}"
+    return SubmissionRejected(text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…")
 
 
 def _refuse_exchanged(metric: Metric, parameters: dict[str, Any], submission: Source) -> None:

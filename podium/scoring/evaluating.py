@@ -23,7 +23,7 @@ import podium
 from podium import statistics
 from podium.metric import hosted
 from podium.metric.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
-from podium.scoring import constant
+from podium.scoring import constant, misfits
 from podium.statistics import halves
 from podium.tables import ids, names
 from podium.words.arrays import Bools, Floats, Ints
@@ -230,10 +230,12 @@ class Evaluation:
 
     @functools.cached_property
     def _of_constant(self) -> list[str]:
-        """Say that a constant answer would score better, if that is so."""
+        """Say that a constant answer would score better, if that is so, or why."""
         answer, better = constant.evaluated(self), self.solution.higher_is_better
         if answer is None or not constant.is_worse(self.score, answer.score, better):
             return []
+        if not self.solution.metric.is_own and (why := misfits.found(self.solution, self.submission)):
+            return [misfits.explanation(why)]
         return [constant.sentence("the score", self.score, answer.score, better)]
 
     @property

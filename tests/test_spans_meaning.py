@@ -26,7 +26,7 @@ OUTPUTS = [[{"entity_group": "Claim", "start": 0, "end": 8}], [{"entity_group": 
 CALLS = {
     spans.from_tokens: {"texts": TEXTS, "offset_mapping": OFFSETS, "predictions": TAGS},
     spans.from_words: {"first": [9, 0], "last": [16, 8], "types": ["Lead", "Claim"], "essay": [1, 0]},
-    spans.vote: {"several": PARTS, "weights": [2, 1]},
+    spans.average: {"several": PARTS, "weights": [2, 1]},
 }
 
 
@@ -182,22 +182,20 @@ def test_copies_of_a_model_are_that_model(weights):
     model = from_words(
         model.first, model.last, model.discourse_type, essay=model.essay, probability=sure, d1=d1
     )
-    for merged in (spans.average([model] * 3, weights=weights), spans.vote([model] * 3, weights=weights)):
-        assert triples(merged) == triples(model)
-        np.testing.assert_allclose(merged.probability, sure)
-        np.testing.assert_allclose(merged.d1, d1)
+    merged = spans.average([model] * 3, weights=weights)
+    assert triples(merged) == triples(model)
+    np.testing.assert_allclose(merged.probability, sure)
+    np.testing.assert_allclose(merged.d1, d1)
 
 
 def test_weights_and_votes_decide():
     several = [from_words(0, 9, "Lead", probability=0.4), from_words(20, 29, "Claim", probability=0.9)]
-    assert len(spans.average(several)) == len(spans.vote(several)) == 0
+    assert len(spans.average(several)) == 0
     assert triples(spans.average(several, weights=[1, 2])) == [(0, "Claim", 20, 29)]
-    assert triples(spans.vote(several, weights=[2, 1])) == [(0, "Lead", 0, 9)]
-    for merge in (spans.average, spans.vote):
-        assert triples(merge(several, votes={"Lead": 1})) == [(0, "Lead", 0, 9)]
-        assert merge(several, votes=1).probability.tolist() == [0.2, 0.45]
-        with pytest.raises(ValueError, match="weights: expected a number above 0 for each of 2 models"):
-            merge(several, weights=[1, 0])
+    assert triples(spans.average(several, votes={"Lead": 1})) == [(0, "Lead", 0, 9)]
+    assert spans.average(several, votes=1).probability.tolist() == [0.2, 0.45]
+    with pytest.raises(ValueError, match="weights: expected a number above 0 for each of 2 models"):
+        spans.average(several, weights=[1, 0])
 
 
 @pytest.mark.parametrize("kind", ["byte-level BPE", "WordPiece"])
@@ -285,7 +283,7 @@ NO_LIST = "a list of groups for each text, and each group a dict, found"
         (lambda: from_tokens(TEXTS, OFFSETS, [TAGS[0], None]), "each token, found None in window 1$"),
         (lambda: from_tokens(*TWO, [{"entity": "O"}] * 2), "each token, found {'entity': 'O'} in window 0$"),
         (lambda: spans.join(PARTS[0], np.nan), "gap: expected a number, or numbers by type, found nan"),
-        (lambda: spans.vote(PARTS, votes={"leed": 2}), "votes: expected types among .*, found 'leed'"),
+        (lambda: spans.average(PARTS, votes={"leed": 2}), "votes: expected types among .*, found 'leed'"),
     ],
 )
 def test_a_message_names_the_cause(call, message):
@@ -299,7 +297,7 @@ def test_a_message_names_the_cause(call, message):
         (lambda: from_tokens(TEXTS, {"offset_mapping": OFFSETS}, TAGS), "so give its 'offset_mapping'$"),
         (lambda: from_pipeline("a", {"entities": {"Claim": ["a"]}}), "; these are quotes .* from_quotes"),
         (lambda: from_pipeline(TEXTS, dict(enumerate(OUTPUTS))), r"; give list\(outputs.values\(\)\)$"),
-        (lambda: spans.vote(PARTS[0]), r"several: expected a list with the podium.spans.Spans of each"),
+        (lambda: spans.average(PARTS[0]), r"several: expected a list with the podium.spans.Spans of each"),
         (lambda: from_quotes("a", "a", "Lead"), "quotes: expected a list, found one text"),
     ],
 )

@@ -336,27 +336,6 @@ def test_segments_that_touch_stay_apart_where_most_models_part_them():
     ]  # fmt: skip
 
 
-def test_votes_take_the_medians_of_those_that_agree():
-    models = [
-        from_words([0, 40], [9, 49], ["Lead", "Claim"], probability=[0.9, 0.9], d1=[0.0, 0.0]),
-        from_words([2, 60], [11, 69], ["Lead", "Claim"], probability=[0.6, 0.3], d1=[0.5, 0.0]),
-        from_words([1, 60], [13, 69], ["Lead", "Claim"], probability=[0.3, 0.6], d1=[1.0, 0.0]),
-    ]
-    merged = spans.vote(models)
-    assert triples(merged) == [(0, "Lead", 1, 11), (0, "Claim", 60, 69)]
-    np.testing.assert_allclose(merged.probability, [0.6, 0.3])
-    np.testing.assert_allclose(merged.d1, [0.5, 0.0])
-    assert triples(spans.vote(models, votes=3)) == [(0, "Lead", 1, 11)]
-    assert len(spans.vote(models, votes=1)) == 3
-    assert len(spans.vote([model[:0] for model in models])) == 0
-
-
-def test_a_model_has_one_vote():
-    twice = from_words([0, 1], [9, 9], "Lead")
-    assert len(spans.vote([twice, from_words(50, 60, "Lead")], votes=2)) == 0
-    assert len(spans.vote([from_words(0, 9, "Lead"), from_words(5, 14, "Lead")])) == 0  # half is not enough
-
-
 # --- the solution that they are given -----------------------------------------------------------------
 
 
@@ -429,8 +408,8 @@ def test_segments_of_one_text_are_not_those_of_several():
     """Nobody said which text they are of, so that a row of several texts may have been meant."""
     made = spans.from_words([0, 5], [6, 7], ["Position", "Claim"])
     fold = podium.prepare(make_competition(5, shared_words=False)[0])
-    for changed in (made, made[1:], made + made, spans.select(made), spans.join(made, 2), spans.vote([made]),
-                    spans.average([made])):  # fmt: skip
+    several = spans.average([made])
+    for changed in (made, made[1:], made + made, spans.select(made), spans.join(made, 2), several):
         assert len(spans.to_submission(changed, ["a"])) == len(changed)
         for use in (
             lambda given: spans.to_submission(given, ["a", "b"]),
@@ -467,7 +446,7 @@ def test_a_series_by_type_is_the_mapping():
     three = [spans.from_words([0, 20], [9, 29], ["Lead", "Claim"]), spans.from_words([50], [59], "Evidence")]
     by_type = {"Claim": 1}
     for call in (
-        lambda given: spans.vote(three, votes=given),
+        lambda given: spans.average(three, votes=given),
         lambda given: spans.select(three[0], min_words=given),
         lambda given: spans.join(three[0], given),
     ):

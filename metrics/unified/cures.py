@@ -81,10 +81,10 @@ def sentences(trials: Trials) -> dict[str, str]:
         "podium.spans.bio_tags and join.",
         "wrong type": "Average several models: podium.spans.average. The table “What was taken for what” shows "
         "which types are mistaken for each other.",
-        "boundaries": "Average several models: podium.spans.average or vote. If most starts or ends below are "
-        "off by the same number of words, move all of them.",
+        "boundaries": "Average several models: podium.spans.average. If most starts or ends below are off by "
+        "the same number of words, move all of them.",
         "effectiveness": "Give each segment the probability of a model of effectiveness: "
         f"spans.with_effectiveness(d1).{of_rounded}",
-        "overlaps": "Keep one of two segments that overlap, the surer one: podium.spans.vote or select. The "
+        "overlaps": "Keep one of two segments that overlap, the surer one; podium.spans.select helps. The "
         "metric keeps the one that begins first.",
     }

@@ -2,9 +2,9 @@
 
 A segment is given by the positions of its words, counted from 0. Words are what ``str.split()`` makes of the
 text. All functions whose names begin with ``from_`` return `Spans`, which hold the segments of many essays.
-`join`, `select` and `without_overlaps` change segments. `average` and `vote` merge the segments of several
-models. `to_submission` makes a submission, and `score` scores without one. Wrong input raises a ValueError, and
-an object of another type raises a TypeError.
+`join`, `select` and `without_overlaps` change segments. `average` merges the segments of several models.
+`to_submission` makes a submission, and `score` scores without one. Wrong input raises a ValueError, and an
+object of another type raises a TypeError.
 
 Functions for labels of tokens and words are in `podium.spans.tokens`, and those for quotes are in
 `podium.spans.quotes`.
@@ -52,7 +52,6 @@ __all__ = [
     "score",
     "select",
     "to_submission",
-    "vote",
     "without_overlaps",
 ]
 
@@ -820,70 +819,11 @@ def average(
     return _of_words(key[first] & 0xFFFFFFFF, key[last] & 0xFFFFFFFF, said)
 
 
-@by_position
-def vote(
-    several: Sequence[Spans], votes: Thresholds | None = None, weights: Sequence[float] | None = None
-) -> Spans:
-    """Keep the segments on which several models agree.
-
-    Two segments of a type agree if their common words are more than half of both. The most probable segment
-    looks for its partners first, and no segment is used twice.
-
-    Parameters
-    ----------
-    several : sequence of Spans
-        The segments of each model for the same essays.
-    votes : float or mapping of str to float, optional
-        How many models must agree, as the sum of their weights: one number, or a number by type. By default it
-        is more than half.
-    weights : sequence of float, optional
-        How much each model counts. By default all count 1.
-
-    Returns
-    -------
-    Spans
-        The first and the last word are medians of the segments that agree, and ``d1`` is their mean. The
-        ``probability`` is the mean over all models; a model that does not agree has probability 0.
-
-    Examples
-    --------
-    >>> vote([from_words(0, 9, "Lead"), from_words(1, 9, "Lead"), from_words(30, 40, "Claim")]).words.tolist()
-    [10]
-    """
-    model_weights, needed = _electorate(several, weights, votes)
-    everything = concat(several)
-    model = np.repeat(np.arange(len(several)), [len(spans) for spans in several])
-    rows: list[tuple[int, int, int, int, float, float]] = []
-    for _, block in by_essay(everything.essay * len(TYPES) + everything.discourse_type):
-        spans, models = everything[block], model[block]
-        is_free = np.ones(len(block), dtype=bool)
-        common = np.minimum.outer(spans.last, spans.last) - np.maximum.outer(spans.first, spans.first) + 1
-        agree = 2 * common > np.maximum.outer(spans.words, spans.words)
-        for leader in np.argsort(-spans.probability, kind="stable").tolist():
-            if not is_free[leader]:
-                continue
-            nearest = np.flatnonzero(agree[leader] & is_free & (models != models[leader]))
-            nearest = nearest[np.argsort(-common[leader, nearest], kind="stable")]
-            _, best = np.unique(models[nearest], return_index=True)
-            members = np.append(leader, nearest[best])
-            is_free[members] = False
-            weight, kind = model_weights[models[members]], int(spans.discourse_type[leader])
-            if weight.sum() >= needed[kind]:
-                first, last = (int(np.median(column[members])) for column in (spans.first, spans.last))
-                sure = float((weight * spans.probability[members]).sum() / model_weights.sum())
-                effective = float((weight * spans.d1[members]).sum() / weight.sum())
-                rows.append((int(spans.essay[leader]), first, last, kind, sure, effective))
-    essay, firsts, lasts, kinds, probability, d1 = np.reshape(sorted(rows), (-1, 6)).T
-    of_each = None if everything.of_one_text else essay
-    said = door.Said(of_each, kinds.astype(np.int64), probability.clip(0, 1), d1.clip(0, 1))
-    return _of_words(firsts, lasts, said)
-
-
 def _electorate(
     several: Sequence[Spans], weights: Sequence[float] | None, votes: Thresholds | None
 ) -> tuple[Floats, Floats]:
     """Return the weight of each model, and the sum of weights that each type needs."""
-    if isinstance(several, Spans):  # whose segments would vote
+    if isinstance(several, Spans):  # whose segments would be models
         raise TypeError("several: expected a list with the podium.spans.Spans of each model")
     given = np.ones(len(several)) if weights is None else np.asarray(weights, dtype=np.float64)
     if given.shape != (len(several),) or not ((given > 0) & np.isfinite(given)).all():

@@ -14,7 +14,7 @@ from podium.metric import contract
 from podium.metric.contract import Companion, PreparedSolution, ScoredSubmission, Variants
 from podium.scoring.evaluating import ALL
 from podium.scoring.explain import SMALL_SUBPOPULATION, ratio
-from podium.words.arrays import Bools, Floats, Ints
+from podium.words.arrays import Floats, Ints
 from podium.words.wording import counted, listed
 
 from . import cures, habits, points, variants
@@ -26,11 +26,6 @@ TRUTH_ALONE = ("merged", "split", "missed")
 PREDICTION_ALONE = ("covers several", "part of one", "too little overlap", "no truth there")
 
 Segments = Any  # the class of the metric file, which this module does not import
-
-
-def predicted(prepared: Any, submission: pd.DataFrame) -> Bools:
-    """Tell for which essays of the solution a submission has a segment."""
-    return np.bincount(prepared.read(submission).essay + 1, minlength=len(prepared.items) + 1)[1:] > 0
 
 
 def asked(solution: PreparedSolution) -> pd.DataFrame:
@@ -429,7 +424,6 @@ companion = Companion(
     number_columns=("predictionstring",),
     recognize=habits.recognize,
     diagnose=habits.diagnose,
-    predicted=predicted,
     explain=Explanation,
     asked=asked,
     answered=answered,

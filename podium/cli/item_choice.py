@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from podium.child import limits
@@ -13,13 +12,11 @@ from podium.cli.score_options import Options
 from podium.contest import reading, way
 from podium.metric.contract import Metric, Progress
 from podium.scoring import evaluating
-from podium.scoring.evaluating import ALL, Evaluation, Solution
-from podium.scoring.explain import item_noun
+from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables.files import is_table_name, read_text
 from podium.tables.formats import read_texts, write_table
-from podium.words.arrays import Bools
 from podium.words.errors import SubmissionRejected, UsageError
-from podium.words.wording import counted, listed, natural_order, plural
+from podium.words.wording import counted, listed, natural_order
 
 Tell = Callable[[Iterable[str]], None]
 
@@ -51,11 +48,10 @@ def score_all(metric: Metric, given: dict[str, Any], options: Options, tell: Tel
             write_side_form(whole, submission, options.side_form)
         if options.side is not None:
             submission = reading.add_side(whole, submission, options.side)
-        with way.cured(whole, submission):
-            part = _chosen(whole, submission, options, ids)
+        part = _chosen(whole, options, ids)
         evaluation = way.scored(part, submission, show)
     of_others = {path: _other(path, part, options, tell) for path in others}
-    return Done(evaluation, of_others, renamed, _on_choice(whole, evaluation, options, ids))
+    return Done(evaluation, of_others, renamed, _unknown(whole, options, ids))
 
 
 def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evaluation:
@@ -69,36 +65,25 @@ def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evalu
         raise SubmissionRejected(f"{path}: {problem}") from problem
 
 
-def _chosen(whole: Solution, submission: pd.DataFrame, options: Options, ids: set[str] | None) -> Solution:
+def _chosen(whole: Solution, options: Options, ids: set[str] | None) -> Solution:
     """Reduce the solution to the items that were asked for; its signature says what changes the score."""
     further = dict(whole.further)
     if options.effectiveness is not None:
         further["effectiveness"] = f"{options.effectiveness:g}"
     if options.side is not None:
         further["side"] = Path(options.side).name
-    if ids is None and not options.only_predicted:
+    if ids is None:
         return replace(whole, further=further) if further else whole
     names = evaluating.names_of_rows(whole)
-    kept = np.ones(len(names), dtype=bool)
-    if ids is not None:
-        kept &= names.isin(ids).to_numpy()
-        if not kept.any():
-            found = repr(min(ids)) if ids else "an empty file"
-            raise UsageError(
-                f"{options.essays}: expected ids of the solution, such as {names.min()!r}, one per line; "
-                f"found {found}"
-            )
-        further["essays"] = _share(names, kept)
-    if options.only_predicted:
-        predicted = whole.metric.companion.predicted
-        if predicted is None:
-            raise UsageError(f"--only-predicted: every item of {whole.metric.path.name} has a prediction")
-        prepared = whole.prepared[ALL]
-        kept &= predicted(prepared, submission)[prepared.item_of_row]
-        if not kept.any():
-            raise UsageError("--only-predicted: expected a submission with a prediction for what is scored")
-        further["only_predicted"] = _share(names, kept)
-    return replace(evaluating.narrowed(whole, kept), further=further)
+    kept = names.isin(ids)
+    if not kept.any():
+        found = repr(min(ids)) if ids else "an empty file"
+        raise UsageError(
+            f"{options.essays}: expected ids of the solution, such as {names.min()!r}, one per line; "
+            f"found {found}"
+        )
+    further["essays"] = f"{names[kept].nunique()}/{names.nunique()}"
+    return replace(evaluating.narrowed(whole, kept.to_numpy()), further=further)
 
 
 def write_side_form(solution: Solution, submission: pd.DataFrame, path: Path) -> None:
@@ -129,34 +114,15 @@ def by_fold(evaluation: Evaluation, path: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["fold", "items", "score"])
 
 
-def _share(names: "pd.Series[Any]", kept: Bools) -> str:
-    """Say how many of the items are kept, by the item of each row."""
-    return f"{names[kept].nunique()}/{names.nunique()}"
-
-
 def _ids(path: Path) -> set[str]:
     """Read the ids of a file with one id per line. Empty lines are skipped."""
     return {line.strip() for line in read_text(path, UsageError).splitlines()} - {""}
 
 
-def _on_choice(whole: Solution, evaluation: Evaluation, options: Options, ids: set[str] | None) -> list[str]:
-    """Tell which of the chosen ids are unknown, and what a score of the items with a prediction hides."""
-    notices = []
-    if (
-        options.essays is not None
-        and ids is not None
-        and (unknown := sorted(ids.difference(evaluating.names_of_rows(whole))))
-    ):
-        notices.append(
-            f"the solution lacks {len(unknown):,} of {counted(len(ids), 'id')} in {options.essays.name}: "
-            f"{listed(unknown)}"
-        )
-    if options.only_predicted:
-        item = item_noun(evaluation)
-        number, total = len(evaluation.prepared.items), len(whole.prepared[ALL].items)
-        notices.append(
-            f"scored only {number:,} of {counted(total, item)}, those with a prediction; thresholds that leave "
-            f"an {item} empty raise such a score, so better name the {plural(item)} of your fold by "
-            "--essays FILE"
-        )
-    return notices
+def _unknown(whole: Solution, options: Options, ids: set[str] | None) -> list[str]:
+    """Tell which of the chosen ids the solution lacks."""
+    unknown = [] if ids is None else sorted(ids.difference(evaluating.names_of_rows(whole)))
+    if not unknown or ids is None or options.essays is None:
+        return []
+    number = f"{len(unknown):,} of {counted(len(ids), 'id')}"
+    return [f"the solution lacks {number} in {options.essays.name}: {listed(unknown)}"]

@@ -46,8 +46,6 @@ class Options(OfLimits, OfMetric):
     folds : FILE
         Also print the score of each fold, their mean and their spread; a table with the ids in its first column
         and a column fold, as podium.folds makes it.
-    only_predicted : bool
-        Score only the items that have a prediction; such a score is too good, so prefer --essays.
     effectiveness : P
         Give every segment this probability of effective, to score the segmentation alone (default: what the
         submission says).
@@ -79,7 +77,6 @@ class Options(OfLimits, OfMetric):
     texts: Path | None = None
     essays: Path | None = None
     folds: Path | None = None
-    only_predicted: bool = False
     effectiveness: Annotated[float | None, probability] = None
     side: str | None = None
     side_form: Path | None = None

@@ -627,9 +627,6 @@ class Companion:
     diagnose : function
         From a solution and a rejected submission it makes one sentence that says what to write instead, or
         None. The sentence may name what only the solution has, so only those who have the solution read it.
-    predicted : function
-        From a prepared solution and a submission it makes an array, (n,) bool: for which items there is a
-        prediction.
     explain : function
         From an evaluation it makes its `Explanation`. Often it is the subclass of `Explanation` itself.
     asked : function
@@ -690,7 +687,6 @@ class Companion:
     from_table: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     recognize: Callable[[pd.DataFrame, str, float | None], tuple[pd.DataFrame, list[str]]] | None = None
     diagnose: Callable[[PreparedSolution, pd.DataFrame], str | None] | None = None
-    predicted: Callable[[Any, pd.DataFrame], Bools] | None = None
     explain: Callable[[ScoredSubmission], Explanation] | None = None
     asked: Callable[[PreparedSolution], pd.DataFrame] | None = None
     answered: Callable[[ScoredSubmission], pd.DataFrame] | None = None

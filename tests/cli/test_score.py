@@ -164,28 +164,12 @@ def test_a_copy_that_was_interrupted(call, tmp_path):
     )
 
 
-def test_the_essays_with_a_prediction_alone(call, truth, fold):
-    part = truth[truth["essay_id"].isin(fold[1]["essay_id"])]
-    score = metric.score(part, fold[1], "row_id")
-    _, out, err = call(SOLUTION, fold[1], "--only-predicted")
-    assert out.startswith(f"Score    {score:.6f}\n")
-    assert err.splitlines()[0] == (
-        f"warning: scored only {part['essay_id'].nunique()} of 40 essays, those with a prediction; thresholds "
-        "that leave an essay empty raise such a score, so better name the essays of your fold by --essays FILE"
-    )
-    assert "have no prediction" not in err
-    assert call("-b", SOLUTION, fold[1], "--only-predicted") == (0, f"{score}\n", f"{err.splitlines()[0]}\n")
-
-
-def test_ids_of_no_essay(call, truth, fold, tmp_path):
+def test_ids_of_no_essay(call, truth, tmp_path):
     ids, first = tmp_path / "ids.txt", min(truth["essay_id"])
     for content, found in (("nobody\nsomebody\n", "'nobody'"), (" \n", "an empty file")):
         ids.write_text(content)
         expected = f"expected ids of the solution, such as {first!r}, one per line; found {found}"
         assert call(SOLUTION, SUBMISSION, "--essays", ids) == (2, "", f"error: {ids}: {expected}\n")
-    ids.write_text(max(truth["essay_id"]))
-    message = "error: --only-predicted: expected a submission with a prediction for what is scored\n"
-    assert call(SOLUTION, fold[1], "--essays", ids, "--only-predicted") == (2, "", message)
     assert call(SOLUTION, SUBMISSION, "--essays", tmp_path / "none.txt")[0] == 2
 
 
@@ -230,7 +214,6 @@ def test_some_rows_of_a_metric_with_score_alone(call, is_complete, tmp_path):
     if not is_complete:  # whose metric decides by itself
         whole = truth.drop(columns="Usage")
         assert call(whole, stranger, "--metric", file, "--essays", ids, "-b")[0] == 3
-    assert call(truth, answers, "--metric", file, "--only-predicted")[0] == 2
 
 
 def test_the_worked_example_of_scifact_out_of_a_complete_submission(call, tmp_path):
@@ -251,7 +234,6 @@ def test_the_signature_has_whatever_changes_the_score(call, fold, tmp_path):
     for options, further in (
         (("--effectiveness", "0.5"), "|effectiveness:0.5"),
         (("--essays", tmp_path / "ids.txt"), "|essays:5/40"),
-        (("--only-predicted",), "|only_predicted:10/40"),
         (("--effectiveness", "1", "--essays", tmp_path / "ids.txt"), "|effectiveness:1|essays:5/40"),
     ):
         assert call(SOLUTION, predicted, *options)[1].splitlines()[-1] == plain + further
@@ -460,10 +442,9 @@ def test_any_file_with_a_score(call, accuracy, tmp_path):
     told = call(truth, *two, *accuracy[:2])[1]
     assert "with 60 items, " in told
     assert " with 30 items (Public) and " in told
-    for more in (["--rows", "x.csv"], ["--only-predicted"]):
-        code, out, err = call(*accuracy, *more)
-        assert (code, out) == (2, "")
-        assert "accuracy.py" in err
+    code, out, err = call(*accuracy, "--rows", "x.csv")
+    assert (code, out) == (2, "")
+    assert "accuracy.py" in err
 
 
 # --- bad input: a message, an exit code, nothing else -----------------------------------------------

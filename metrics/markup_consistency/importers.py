@@ -213,7 +213,7 @@ def _documents(export: Export) -> list[dict[str, Any]]:
 
 
 _UNTRUE = "annotations that quote another text than their offsets cover stand where the offsets say"
-_TRUTHS = "what is marked as the ground truth counts as an expert's, unless --leave-out names the expert"
+_TRUTHS = "what is marked as the ground truth counts as an expert's, whom podium agreement can leave out"
 _UNSURE = "annotations that quote no text have offsets that can be counted in several ways"
 
 

@@ -35,9 +35,7 @@ def score_all(metric: Metric, given: dict[str, Any], options: Options, tell: Tel
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
     first, *others = options.submission
     texts = options.texts if is_table_name(options.texts or "") else None
-    change = way.of_experts(metric, options.leave_out, texts)
-    whole = way.opened(metric, options.solution, given, show, first, change)
-    whole.further.update({"leave_out": ",".join(options.leave_out)} if options.leave_out else {})
+    whole = way.opened(metric, options.solution, given, show, first, way.of_experts(metric, (), texts))
     ids = None if options.essays is None else _ids(options.essays)
     with limits.within(limits.Limits()):
         submission, renamed = way.submitted(whole, first, options.effectiveness)

@@ -53,8 +53,6 @@ class Options(OfLimits, OfMetric):
         A table with what only the host can say of the submission, such as READ//ABLE's M7.
     side_form : FILE
         Write the empty table for --side, which the experts fill, such as the five questions of READ//ABLE's M7.
-    leave_out : NAME
-        Leave out the markups of this expert; may be repeated.
     items : COLUMN
         Draw all items with the same value in this column of the solution together, such as those of a prompt or
         a patient (default: each item alone).
@@ -80,7 +78,6 @@ class Options(OfLimits, OfMetric):
     effectiveness: Annotated[float | None, probability] = None
     side: str | None = None
     side_form: Path | None = None
-    leave_out: Sequence[str] = ()
     items: str = ""
     seed: Annotated[int, not_negative] = 0
     report_items: Annotated[int, not_negative] = 200

@@ -3,7 +3,6 @@
 import functools
 import itertools
 import json
-import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -391,7 +390,7 @@ class Explanation(contract.Explanation):
         with suppress(self.metric.HostVisibleError):  # such as where no document has two other experts
             frame = leave_out(solution.frame[solution.rows[evaluating.ALL]], [name])
             score = self.metric.score(frame, self.evaluation.submission.copy(), **solution.arguments)
-            return f"; with --leave-out {shlex.quote(name)}, the score is {score:.6f}"
+            return f"; without {name}, the score is {score:.6f}"
         return ""
 
     def figures(

@@ -8,7 +8,7 @@ Score a submission, and ask where its score comes from:
 >>> round(result.score, 6)
 0.587969
 
-Participants need `score`, `prepare`, `folds` and `estimate`. Organizers run models with `run`, make a final
+Participants need `score`, `prepare` and `estimate`. Organizers run models with `run`, make a final
 board with `rank` and check a published one with `verify`. There are three modules beside them: `podium.spans`
 turns a model's output into a submission, `podium.tuning` finds thresholds, and `podium.statistics` tells how
 certain a score is. `podium.errors` has the exceptions. The command line does the same and more: ``podium
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from podium.ranking.verify import verify
     from podium.report.page import write_report
     from podium.running.run import run
-    from podium.spans.folds import folds
 
 __all__ = [
-    "__version__", "collect", "errors", "estimate", "folds", "markups", "prepare", "rank", "run", "score",
+    "__version__", "collect", "errors", "estimate", "markups", "prepare", "rank", "run", "score",
     "spans", "statistics", "tuning", "verify", "write_report",
 ]  # fmt: skip
 
@@ -40,7 +39,6 @@ from podium.words.version import __version__
 _FUNCTIONS = {
     "collect": "podium.hosting.collecting",
     "estimate": "podium.ranking.estimate",
-    "folds": "podium.spans.folds",
     "prepare": "podium.contest.front_door",
     "rank": "podium.ranking.rank",
     "run": "podium.running.run",

@@ -284,27 +284,3 @@ def test_the_most_probable_segments_of_a_type_stay():
     assert spans.select(longer, most={"Lead": 1}).first.tolist() == [5]
     two = from_words([0, 5], [4, 8], "Lead", essay=[0, 1])
     assert len(spans.select(two, most={"Lead": 1})) == 2
-
-
-# --- folds --------------------------------------------------------------------------------------------
-
-
-def test_folds_have_the_shares_of_every_group_and_keep_essays_and_copies_together():
-    solution, _ = make_competition(200, shared_words=False)
-    fold = podium.folds(solution, 5, seed=1)
-    assert fold.index.tolist() == solution["essay_id"].unique().tolist()
-    groups = solution.drop_duplicates("essay_id").set_index("essay_id")["ell_status"].astype(str)
-    numbers = pd.crosstab(groups, fold)
-    assert ((numbers.max(axis=1) - numbers.min(axis=1)) <= 4).all()
-    assert fold.value_counts().tolist() == [40] * 5
-    assert not fold.equals(podium.folds(solution, 5, seed=2))
-    copies = solution.assign(full_text=solution["essay_id"].rank(method="dense") // 2)
-    text = copies.drop_duplicates("essay_id").set_index("essay_id")["full_text"]
-    assert podium.folds(copies, 5).groupby(text).nunique().max() == 1
-
-
-@pytest.mark.parametrize("number", [1, 11])
-def test_what_cannot_be_divided_is_refused(number):
-    solution, _ = make_competition(10, shared_words=False)
-    with pytest.raises(ValueError, match=f"^folds: expected 2 to 10 folds of 10 essays, found {number}"):
-        podium.folds(solution, number)

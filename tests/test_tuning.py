@@ -13,8 +13,8 @@ import podium
 from examples.essays import make_competition
 from podium import spans, statistics
 from podium.spans import tuning
-from podium.spans.folds import deal
 from podium.spans.segments import predictionstrings
+from podium.spans.tuning import deal
 from podium.statistics import Difference, Doubt, Reason
 from podium.tables.formats import read_table
 from podium.words.errors import SubmissionRejected, UsageError

@@ -45,7 +45,7 @@ class Options(OfLimits, OfMetric):
         Score only the essays, or other items, whose ids are in this file, one in each line.
     folds : FILE
         Also print the score of each fold, their mean and their spread; a table with the ids in its first column
-        and a column fold, as podium.folds makes it.
+        and a column fold.
     effectiveness : P
         Give every segment this probability of effective, to score the segmentation alone (default: what the
         submission says).

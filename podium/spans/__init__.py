@@ -1,7 +1,7 @@
 """Turn a model's predictions for tokens, characters, words or quotes into segments, a submission and its score.
 
 The functions are defined in `podium.spans.segments`, `podium.spans.tokens` and `podium.spans.quotes`;
-thresholds and folds are beside them. Predictions and texts enter, and segments and tables leave. It may use
+thresholds are beside them. Predictions and texts enter, and segments and tables leave. It may use
 `contest` and what is below.
 """
 

@@ -29,7 +29,6 @@ from podium.contest import way
 from podium.metric.contract import Measured
 from podium.scoring.evaluating import ALL, Solution
 from podium.spans.by_position import by_position
-from podium.spans.folds import deal
 from podium.spans.segments import (
     PreparedEssays,
     Spans,
@@ -199,6 +198,15 @@ def tune(
         notices=notices,
         further=further,
     )
+
+
+def deal(strata: Ints, number: int, seed: int) -> Ints:
+    """Deal essays to folds, so that every fold has the same share of each stratum, (essays,)."""
+    shuffled = np.random.default_rng(seed).permutation(len(strata))
+    dealt = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    fold = np.empty(len(strata), dtype=np.int64)
+    fold[dealt] = np.arange(len(strata)) % number
+    return fold
 
 
 @dataclass(frozen=True, eq=False)

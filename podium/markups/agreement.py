@@ -11,7 +11,6 @@ import pandas as pd
 
 from podium import statistics
 from podium.contest.reading import with_account
-from podium.markups import labels
 from podium.markups.explanation import (
     AMONG,
     Criteria,
@@ -115,24 +114,14 @@ class Agreement(contract.Agreement):
         frame = pd.DataFrame(rows, columns=columns)
         return frame.sort_values(["relative", "agreement", "expert"], ignore_index=True)
 
-    @functools.cached_property
-    def _labels(self) -> tuple[pd.DataFrame, list[str]]:
-        """How well they agree on labels of whole documents, with notices."""
-        in_order = [
-            [name for _, name in sorted(zip([expert.number for expert in experts], of_document))]
-            for experts, of_document in zip(self.prepared.experts, self.names)
-        ]
-        return labels.table_of(self.prepared.items, in_order, self.markups)
-
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The criteria, labels of whole documents, the experts, and the documents with the least agreement."""
+        """The criteria, the experts, and the documents with the least agreement."""
         shown = ["document_id", "experts", *(name for name in self._criteria.shown if "." not in name)]
         total = self.measure_names[0]
         least = self.documents.dropna(subset=total).sort_values([total, "document_id"])[shown].head(10)
         return {
             "Agreement of the experts": self.criteria,
-            **({"Labels of whole documents": self._labels[0]} if len(self._labels[0]) else {}),
             "Experts, least agreement first": self.experts,
             "Documents on which they agree least": least.reset_index(drop=True),
         }
@@ -145,7 +134,6 @@ class Agreement(contract.Agreement):
             *notice("documents with fewer than two experts are left out", items, ~self._two),
             *notice(nothing, items, self._two & ~self._counts),
             *about_experts(self.prepared, self.names, self.markups, self._without),
-            *self._labels[1],
         ]
 
     def _without(self, name: str) -> str:

@@ -672,7 +672,7 @@ def test_a_measure_that_is_not_defined_is_left_out():
 
 def test_requirements_have_the_names_that_pip_knows(monkeypatch, tmp_path):
     """What Python imports as cassis is the package dkpro-cassis."""
-    known = {"cassis": ["dkpro-cassis"], "krippendorff": ["krippendorff"], "pandas": ["pandas"]}
+    known = {"cassis": ["dkpro-cassis"], "pandas": ["pandas"]}
     monkeypatch.setattr(importlib.metadata, "packages_distributions", lambda: known)
     competition = Competition(tmp_path, hosted.load("markup_consistency"), {}, "T", "")
     assert program.requirements(competition, "requests") == b"dkpro-cassis\nnumpy\npandas\nrequests\n"

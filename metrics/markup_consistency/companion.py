@@ -7,7 +7,6 @@ of `companion`, which `podium.metric.contract.Companion` describes.
 import functools
 import json
 import operator
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -261,17 +260,6 @@ class Explanation(shared.Explanation):
         """Which documents were left out, and which criteria do not count."""
         absent = [name for name, weight in self.prepared.rules.weights.items() if weight == 0]
         return super().notices + ([f"criteria that do not count: {', '.join(absent)}"] if absent else [])
-
-    @property
-    def details(self) -> dict[str, pd.DataFrame]:
-        """The tables of each document, each pair of markups, and each span as it was read."""
-        solution, row_id = self.evaluation.solution, self.evaluation.solution.arguments["row_id_column_name"]
-        experts = solution.frame[solution.rows[evaluating.ALL]].rename(columns={row_id: "document_id"})
-        answer = self.evaluation.submission.rename(columns={row_id: "document_id"})
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the rows of the objects have what has no place among spans
-            of_algorithm = spans.to_spans(answer[["document_id", "markup"]]).assign(expert=files.ALGORITHM)
-            return super().details | {"span": pd.concat([spans.to_spans(experts), of_algorithm])}
 
     @property
     def histograms(self) -> dict[str, Any]:

@@ -5,6 +5,6 @@ In these metrics several experts and an algorithm mark up the same documents.  `
 enter, and markups and explanations leave. It may use `contest` and what is below.
 """
 
-from podium.markups.spans import from_spans, to_spans
+from podium.markups.spans import from_spans
 
-__all__ = ["from_spans", "to_spans"]
+__all__ = ["from_spans"]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.markups.files import ROWS, Account, RowsOfSpans, accounted, name_in, placed
+from podium.markups.files import ROWS, Account, RowsOfSpans, accounted, placed
 from podium.words.errors import HostError, SubmissionRejected, ToolError
 from podium.words.wording import counted, listed
 
@@ -266,85 +266,3 @@ def _element(parts: list[_Span]) -> dict[str, Any]:
         made["tags"] = [*parts[0].tags]
     comments = [{"comment": span.comment} for span in parts if span.comment]
     return made | ({"overtexts": comments} if comments else {})
-
-
-def to_spans(markups: pd.DataFrame) -> pd.DataFrame:
-    """Turn markups into a table of spans, which `from_spans` reads back.
-
-    Parameters
-    ----------
-    markups : DataFrame
-        One row for each document, with ``document_id`` and ``markups`` (of experts) or ``markup`` (of an
-        algorithm), in JSON. If it has ``text``, the table says what stands at each place.
-
-    Returns
-    -------
-    DataFrame
-        One row for each span, with the columns that `from_spans` takes. The tags of an element and those of its
-        fragment stand together, and so do the type and the subtype of a READ//ABLE selection. If something has
-        no place in such a table, a warning counts it by kind.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> markup = '[{"expert": "ann", "elements": [{"fragments": [{"start": 0, "end": 3}], "tags": ["PER"]}]}]'
-    >>> spans = to_spans(pd.DataFrame({"document_id": ["d1"], "markups": [markup]}))
-    >>> spans[["document_id", "expert", "start", "end", "tag"]].to_numpy().tolist()
-    [['d1', 'ann', 0, 3, 'PER']]
-    """
-    of_experts = "markups" in markups
-    lost: Counter[str] = Counter()
-    rows = []
-    texts = markups["text"] if "text" in markups else [None] * len(markups)
-    for document_id, text, cell in zip(
-        markups["document_id"], texts, markups["markups" if of_experts else "markup"]
-    ):
-        value = json.loads(cell)
-        lost["documents without an expert"] += value == []
-        for number, markup in enumerate(value if of_experts else [value], 1):
-            expert = (name_in(markup) or f"expert {number}") if of_experts else None
-            for start, end, tag, element, quote, comment in _spans_of(markup, lost):
-                if isinstance(text, str) and start is not None:
-                    quote = text[start:end]
-                rows.append((_text(document_id), expert, start, end, tag, element, quote, comment))
-    if told := [f"{kind} ({number:,})" for kind, number in lost.items() if number]:
-        warnings.warn(f"left out of the table of spans: {', '.join(told)}", stacklevel=2)
-    table = pd.DataFrame(rows, columns=[*COLUMNS], dtype=object)
-    return table if of_experts else table.drop(columns="expert")
-
-
-def _spans_of(markup: Mapping[str, Any], lost: Counter[str]) -> list[tuple[Any, ...]]:
-    """The spans of a markup (start, end, tag, element, text, comment); what has no place there is counted."""
-    rows, seen = list[tuple[Any, ...]](), set[str]()
-    lost["grades"] += len(markup.get("criteria") or {})
-    elements = markup.get("elements")
-    if elements is None:
-        elements = map(_element_of, markup.get("selections") or [])
-    for number, element in enumerate(elements, 1):
-        fragments = element.get("fragments") or [{}]
-        overtexts = element.get("overtexts") or []
-        within = [overtext for fragment in fragments for overtext in fragment.get("overtexts") or []]
-        own, others = (element.get("tags") or []), [fragment.get("tags") or [] for fragment in fragments]
-        lost["comments of fragments"] += len(within)
-        lost["comments beyond one for each fragment"] += max(0, len(overtexts) - len(fragments))
-        lost["tags of comments"] += sum(len(each.get("tags") or []) for each in [*overtexts, *within])
-        lost["whether a tag is the element's or the fragment's"] += bool(own) and any(others)
-        parts = list[tuple[Any, ...]]()
-        for place, (fragment, tags) in enumerate(zip(fragments, others)):
-            tags = [*dict.fromkeys([*own, *tags])]
-            lost["bars in tags"] += sum(SEPARATOR in tag for tag in tags)
-            comment = overtexts[place].get("comment") if place < len(overtexts) else None
-            ends = [fragment.get(end) for end in PLACE]
-            parts.append((*ends, SEPARATOR.join(tags) or None, fragment.get("text"), comment or None))
-        # A row that stands twice would be read as one, so an element like an earlier one has a name, too.
-        name = number if len(parts) > 1 or repr(parts) in seen else None
-        seen.add(repr(parts))
-        rows += [(*part[:3], name, *part[3:]) for part in parts]
-    return rows or [(None,) * 6]
-
-
-def _element_of(selection: Mapping[str, Any]) -> dict[str, Any]:
-    """A selection of READ//ABLE as an element."""
-    place = {"start": selection.get("startSelection"), "end": selection.get("endSelection")}
-    tags = [selection[key] for key in ("type", "subtype") if selection.get(key)]
-    return {"fragments": [place], "tags": tags, "overtexts": [{"comment": selection.get("comment")}]}

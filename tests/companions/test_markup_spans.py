@@ -1,4 +1,4 @@
-"""Tables of spans are markups, and markups are tables of spans."""
+"""Tables of spans are markups."""
 
 import json
 import re
@@ -8,15 +8,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 import podium
 from podium.cli import main
-from podium.markups import files, from_spans, to_spans
+from podium.markups import files, from_spans
 from podium.metric import hosted
 from podium.words.errors import HostError, SubmissionRejected, UsageError
-from tests.support.examples import examples
 from tests.support.host_line import stay_in_process
 
 COLUMNS = ["document_id", "expert", "start", "end", "tag"]
@@ -25,54 +22,6 @@ COLUMNS = ["document_id", "expert", "start", "end", "tag"]
 def table(*rows: tuple[Any, ...]) -> pd.DataFrame:
     """A table of the experts' spans."""
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-SPANS = st.tuples(
-    st.sampled_from(["d1", "d2"]),
-    st.sampled_from(["ann", "ben"]),
-    st.integers(0, 9),
-    st.integers(9, 20),
-    st.sampled_from([None, "A", "A|B", "B"]),
-    st.sampled_from([None, "1", "2"]),
-    st.sampled_from([None, "why", "because"]),
-)
-
-
-@given(st.lists(SPANS, min_size=1, max_size=8, unique=True))
-@example([("d1", "ann", 0, 9, None, None, None), ("d1", "ann", 0, 9, None, "1", None)])
-@examples(300)
-def test_what_is_read_goes_back_the_same(rows: list[tuple[Any, ...]]) -> None:
-    spans = pd.DataFrame(rows, columns=[*COLUMNS, "element", "comment"], dtype=object)
-    markups = from_spans(spans)
-    again = from_spans(to_spans(markups))
-    assert again.to_numpy().tolist() == markups.to_numpy().tolist()
-
-
-def test_what_has_no_place_among_spans_is_counted() -> None:
-    comment = {"comment": "a", "tags": ["t"]}
-    element = {
-        "tags": ["a|b"],
-        "overtexts": [comment, comment],
-        "fragments": [{"start": 0, "end": 3, "tags": ["c"], "overtexts": [comment]}],
-    }
-    cells = [json.dumps([{"elements": [element]}]), "[]"]
-    kinds = ["comments of fragments (1)", "comments beyond one for each fragment (1)", "tags of comments (3)"]
-    kinds += ["whether a tag is the element's or the fragment's (1)", "bars in tags (1)"]
-    kinds += ["documents without an expert (1)"]
-    with pytest.warns(UserWarning, match="left out of the table of spans") as warned:
-        to_spans(pd.DataFrame({"document_id": ["1", "2"], "markups": cells}))
-    assert sorted(str(warned[0].message).partition(": ")[2].split(", ")) == sorted(kinds)
-
-
-def test_selections_of_essays_are_spans_with_what_they_cover() -> None:
-    place = {"startSelection": 0, "endSelection": 3, "type": "r", "subtype": "s", "comment": "why"}
-    markup = json.dumps({"criteria": {"K1": 1}, "selections": [place]})
-    table = pd.DataFrame({"document_id": ["1"], "text": ["Ann met Ben."], "markup": [markup]})
-    with pytest.warns(UserWarning, match=r"spans: grades \(1\)$"):
-        spans = to_spans(table)
-    assert spans.iloc[0].to_dict() == {
-        "document_id": "1", "start": 0, "end": 3, "tag": "r|s", "element": None, "text": "Ann", "comment": "why"
-    }  # fmt: skip
 
 
 def test_spans_with_the_same_element_are_its_fragments() -> None:

@@ -12,7 +12,6 @@ import pytest
 import podium
 from podium.cli import main
 from podium.contest import reading
-from podium.markups import from_spans
 from podium.metric import hosted
 from podium.report import page
 from podium.scoring import evaluating
@@ -124,35 +123,6 @@ def test_values_in_json_and_in_the_file_of_rows(
     others = rows[~rows["level"].isin([*details])]
     assert len(others) == len(explanation.rows)
     assert others[measures].isna().all(axis=None)
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_the_spans_among_the_rows_are_what_was_read(form: str, tmp_path: Path) -> None:
-    """They go back to the same markups, of the experts and of the algorithm."""
-    spans = pd.DataFrame(
-        [
-            ("1", "ann", 0, 3, "P|Q", None, "why"),
-            ("1", "ann", 4, 6, "P", 1, None),
-            ("1", "ann", 8, 9, "Q", 1, None),
-            ("1", "ben", 0, 3, "P", None, None),
-            ("1", "algorithm", 0, 4, "P", None, None),
-            ("2", "ann", None, None, None, None, None),
-            ("2", "ben", None, None, "whole", None, None),
-            ("2", "algorithm", 2, 3, "Q", None, None),
-        ],
-        columns=["document_id", "expert", "start", "end", "tag", "element", "comment"],
-    )
-    is_ours = spans["expert"] == "algorithm"
-    made = from_spans(spans[~is_ours]), from_spans(spans[is_ours].drop(columns="expert"))
-    for name, table in zip(("solution", "submission"), made):
-        table.to_csv(tmp_path / f"{name}.csv", index=False)
-    paths = [str(tmp_path / name) for name in ("solution.csv", "submission.csv", f"rows.{form}")]
-    assert main(["score", "--metric", "markup_consistency", *paths[:2], "--rows", paths[2]]) == 0
-    rows = pd.read_csv(paths[2]) if form == "csv" else pd.read_parquet(paths[2])
-    read = rows.loc[rows["level"] == "span", [*spans]]
-    is_ours = read["expert"] == "algorithm"
-    again = from_spans(read[~is_ours]), from_spans(read[is_ours].drop(columns="expert"))
-    assert [table.to_numpy().tolist() for table in again] == [table.to_numpy().tolist() for table in made]
 
 
 @cases

@@ -68,7 +68,7 @@ OTHER_NAMES = {
     "validate": "check METRIC",
     "upload": "publish FILES --title TITLE",
     "board": "rank",
-    "leaderboard": "collect kaggle COMPETITION --out FOLDER",
+    "leaderboard": "rank",
 }
 
 EXIT_CODES = """Exit codes: 0 done, 1 podium verify found differences, 2 wrong usage or environment,

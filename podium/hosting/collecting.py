@@ -1,7 +1,7 @@
 """Collect the submissions of a closed competition from what its site gives to the host.
 
-    entries = of_codabench(…) or of_evalai(…)    every row and file of the export, with why it is not taken
-    collected = write(entries, out)              out/submissions/…, out/manifest.csv, out/collected.csv
+    entries = of_codabench(…)          every row and file of the export, with why it is not taken
+    collected = write(entries, out)    out/submissions/…, out/manifest.csv, out/collected.csv
 
 Archives and tables are strangers' files.  No path in them is used for writing: a file goes into a folder that
 is named by the number of its submission, and one function writes everything.  A later call adds what is new,
@@ -13,13 +13,9 @@ import functools
 import io
 import os
 import re
-import stat
-import struct
-import urllib.parse
-import urllib.request
 import warnings
 import zipfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -30,7 +26,7 @@ import pandas as pd
 from podium.hosting.bundles import judge
 from podium.hosting.folders import new_folder
 from podium.metric.contract import Progress
-from podium.tables import names
+from podium.tables import archives, names
 from podium.tables.files import (
     MOST_BYTES,
     alone_in,
@@ -45,13 +41,12 @@ from podium.tables.schema import TEXT, Cells, Table
 from podium.words.errors import HostError, ToolError, UsageError
 from podium.words.wording import counted, listed, printable
 
-SITES = ("codabench", "evalai", "kaggle")
-MANIFEST, COLLECTED, LEADERBOARD = "manifest.csv", "collected.csv", "leaderboard.csv"
+SITES = ("codabench",)
+MANIFEST, COLLECTED = "manifest.csv", "collected.csv"
 NEW_MANIFEST = "manifest.new.csv"  # what a later call finds, where the manifest was edited since
 SUBMISSIONS = "submissions"
 TAKEN = "taken"
 MOST_MEMBERS = 1_000  # of the archive of one submission
-TRIES, SECONDS = 3, 60.0  # for the download of one file
 # An entry may expand to this many times its size; what is more than that must be at most MOST_BYTES together.
 USUAL_RATIO = 20
 
@@ -62,7 +57,6 @@ ENTRY = re.compile(
     re.DOTALL | re.ASCII,
 )
 NUMBER = re.compile("[0-9]{1,18}")  # of a submission, which names its folder
-NO_UTF8 = re.compile("[\udc80-\udcff]")  # what Python makes of a byte that is no part of a text
 DOCUMENTS = (".json", ".json.gz")  # the endings of files of one document each
 PLAIN = re.compile(r"([\w-][\w .-]{0,79}/){0,3}[\w-][\w .-]{0,79}")  # the name of a document below its archive
 FAILED = re.compile(r"(?m)^(\d+)_.* \((.*)\)\s*$")
@@ -78,9 +72,6 @@ def _columns(*names_of_columns: str) -> dict[str, Any]:
 OF_CODABENCH = _columns("Submission ID", "Owner", "Created When", "Status", "Phase")
 OF_CODABENCH["On Leaderboard"] = ANY.optional
 TABLE_OF_CODABENCH = Table(**OF_CODABENCH)
-TABLE_OF_EVALAI = Table(
-    **_columns("id", "Team Name", "Challenge Phase", "Status", "Submitted File", "Submitted At")
-)
 TABLE_OF_COLLECTED = Table(
     number=NUMBERS._replace(is_filled=False),
     **_columns("source", "team", "phase", "submitted_at", "path", "outcome"),
@@ -109,10 +100,6 @@ class Sent(NamedTuple):
     packed: int  # its size as it was sent
 
 
-class LeftOut(Exception):
-    """An entry is left out; the text is the reason."""
-
-
 class Collected(NamedTuple):
     """What `collect` found."""
 
@@ -130,26 +117,22 @@ def collect(
     *exports: str | Path,
     out: str | Path,
     phase: str | None = None,
-    files: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Collected:
     """Collect the submissions of a closed competition into a folder with a manifest for `podium.rank`.
 
     Parameters
     ----------
-    site : {"codabench", "evalai", "kaggle"}
+    site : {"codabench"}
         The platform.
     *exports : str or Path
-        For Codabench ``bulk_submissions.zip`` or the folder into which it was unpacked and, if there is one,
-        the table of submissions. For EvalAI the table of all submissions of a phase. For Kaggle the name of the
-        competition, whose leaderboard is fetched.
+        ``bulk_submissions.zip`` or the folder into which it was unpacked and, if there is one, the table of
+        submissions.
     out : str or Path
         The folder to write: ``submissions/``, ``manifest.csv`` and ``collected.csv``. If it is there already,
         only what is new is taken, nothing is deleted, and a manifest that was edited stays as it is.
     phase : str, optional
         The name or the number of the phase. Exports of several phases need it.
-    files : str or Path, optional
-        For EvalAI, a folder with the downloaded files. Without it they are fetched over https.
     progress : function, optional
         It is called with the number of entries that are done and their number.
 
@@ -177,12 +160,7 @@ def collect(
         raise UsageError(f"collect {site}: expected what the site exports, found nothing")
     out = Path(out)
     known = _known(out)
-    if site == "kaggle":
-        return _of_kaggle([str(export) for export in exports], out)
-    if site == "codabench":
-        entries = of_codabench([Path(export) for export in exports])
-    else:
-        entries = of_evalai([Path(export) for export in exports], None if files is None else Path(files))
+    entries = of_codabench([Path(export) for export in exports])
     return write(_checked(_of_phase(entries, phase)), out, known, progress)
 
 
@@ -196,7 +174,7 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
         raise UsageError(f"expected one bulk_submissions.zip or its folder, found {len(bulks)}")
     rows = _table_of_codabench(path for path in exports if path not in bulks)
     entries, failed, seen = list[Entry](), dict[str, str](), set[str]()
-    for name, packed, read in _members_of_bulk(bulks[0]):
+    for name, packed, read in archives.members(bulks[0]):
         if name == "failed.txt":
             failed = dict(FAILED.findall(read().decode("utf-8", "replace")))
             continue
@@ -252,61 +230,6 @@ def _row_of_codabench(rows: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
     }
 
 
-def _members_of_bulk(path: Path) -> Iterator[tuple[str, int, Callable[[], bytes]]]:
-    """The entries of a bulk download, packed or unpacked: their names, their sizes and how to read them."""
-    if path.is_dir():
-        for file in sorted(path.iterdir()):
-            if not file.name.startswith(".") and not file.is_dir():
-                read = functools.partial(read_bytes, file, follow_links=False)
-                yield file.name, file.lstat().st_size, read
-        return
-    try:
-        with _archive(path) as archive:
-            members = archive.infolist()
-    except OSError as problem:
-        raise UsageError(f"cannot read {path}: {problem.strerror or problem}") from None
-    except (zipfile.BadZipFile, UnicodeDecodeError) as problem:
-        raise HostError(f"{path}: expected a whole zip, found a fault: {problem}") from None
-    for member in members:
-        packed = min(member.compress_size, path.stat().st_size)  # what an archive says of itself may be false
-        name = PurePosixPath(member.filename).name
-        if not member.is_dir() and "__MACOSX" not in member.filename:
-            yield name, packed, functools.partial(_packed, path, member, packed)
-
-
-@contextlib.contextmanager
-def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a bulk download, where ? stands for what is not UTF-8 in the name of an entry."""
-    with _AnyNames(path) as file, zipfile.ZipFile(file) as archive:
-        file.is_listed = True
-        yield archive
-
-
-class _AnyNames(io.FileIO):
-    """A zip of which the list of entries can be read whatever their names are; zipfile refuses all of it."""
-
-    is_listed = False
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        content = bytearray(super().read(size) or b"")
-        at = 0
-        while not self.is_listed and content.startswith(b"PK\1\2", at) and len(content) >= at + 46:
-            name, extra, comment = struct.unpack_from("<3H", content, at + 28)
-            text = content[at + 46 : at + 46 + name].decode(errors="surrogateescape")
-            content[at + 46 : at + 46 + name] = NO_UTF8.sub("?", text).encode()
-            at += 46 + name + extra + comment
-        return bytes(content)
-
-
-def _packed(path: Path, member: zipfile.ZipInfo, packed: int) -> bytes:
-    """The content of an entry of a bulk download."""
-    try:
-        with _archive(path) as archive:
-            return _content(archive, member, packed)
-    except UnicodeDecodeError:
-        raise LeftOut("its name is not in UTF-8") from None
-
-
 def _sent_in(name: str, packed: int, read: Callable[[], bytes]) -> Sent:
     """Read the one file in the zip of an entry, found as the scoring program finds it."""
     content = read()
@@ -315,16 +238,18 @@ def _sent_in(name: str, packed: int, read: Callable[[], bytes]) -> Sent:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [member for member in archive.infolist() if not member.is_dir()]
         if len(members) > MOST_MEMBERS:
-            raise LeftOut(f"it has {len(members):,} files, more than {MOST_MEMBERS:,}")
+            raise archives.LeftOut(f"it has {len(members):,} files, more than {MOST_MEMBERS:,}")
         sent = [member for member in members if judge.counts(PurePosixPath(member.filename))]
         if len(sent) > 1 and all(each.filename.lower().endswith(DOCUMENTS) for each in sent):
             return _documents_in(archive, sent, packed)
         if len(sent) != 1:
             found = listed([printable(each.filename)[:40] for each in sent], 3) or "none"
-            raise LeftOut(f"expected one file, found {counted(len(sent), 'candidate')}: {found}")
+            raise archives.LeftOut(f"expected one file, found {counted(len(sent), 'candidate')}: {found}")
         if ".." in PurePosixPath(sent[0].filename).parts or sent[0].filename.startswith(("/", "\\")):
-            raise LeftOut("its file has a path that leads out of the archive")
-        return Sent(PurePosixPath(sent[0].filename).name, {"": _content(archive, sent[0], packed)}, packed)
+            raise archives.LeftOut("its file has a path that leads out of the archive")
+        return Sent(
+            PurePosixPath(sent[0].filename).name, {"": archives.content(archive, sent[0], packed)}, packed
+        )
 
 
 def _documents_in(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], packed: int) -> Sent:
@@ -333,117 +258,14 @@ def _documents_in(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], 
     for member in members:
         name, left = member.filename, most_expanded(packed, MOST_BYTES) - sum(map(len, files.values()))
         if not PLAIN.fullmatch(name):
-            raise LeftOut(f"expected plain names of its documents, found {printable(name)[:60]}")
-        files[name] = _content(archive, member, packed)
+            raise archives.LeftOut(f"expected plain names of its documents, found {printable(name)[:60]}")
+        files[name] = archives.content(archive, member, packed)
         if len(files[name]) > left:
-            raise LeftOut("its documents are too large once expanded")
+            raise archives.LeftOut("its documents are too large once expanded")
     folders = {folder.as_posix() for name in files for folder in PurePosixPath(name).parents}
     if len(files) < len(members) or names.alike([*files, *folders]) or folders & files.keys():
-        raise LeftOut("two of its documents have the same name, or names that look alike")
+        raise archives.LeftOut("two of its documents have the same name, or names that look alike")
     return Sent("documents", files, packed)
-
-
-def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, packed: int) -> bytes:
-    """The content of a member of an archive, up to the limit for an entry of this size."""
-    if stat.S_ISLNK(member.external_attr >> 16):
-        raise LeftOut("it is a link")
-    limit = most_expanded(packed, MOST_BYTES)
-    with archive.open(member) as file:
-        content = file.read(limit + 1)
-    if len(content) > limit:
-        raise LeftOut(f"it has more than {megabytes(limit)} once expanded")
-    return content
-
-
-# ---- EvalAI ----------------------------------------------------------------------------------------------
-
-
-def of_evalai(exports: Sequence[Path], files: Path | None) -> list[Entry]:
-    """List the entries of EvalAI's tables of all submissions; members and addresses in them go nowhere."""
-    if files is not None and not files.is_dir():
-        raise UsageError(f"there is no folder {files}")
-    entries, seen, below = list[Entry](), set[tuple[str, ...]](), {} if files is None else _by_folder(files)
-    for path in exports:
-        rows = _rows(TABLE_OF_EVALAI, read_texts(path, HostError), path)
-        for row in rows:
-            if (same := tuple(row.values())) in seen:
-                continue
-            seen.add(same)
-            number, address = row["id"], row["Submitted File"]
-            reason = "" if address else "it has no file"
-            if row["Status"] != "finished":
-                reason = f"its status is {row['Status']}"
-            fetch = functools.partial(_fetched, address)
-            read = fetch if files is None else functools.partial(_found, below, number)
-            about = row["Team Name"], row["Submitted At"], row["Challenge Phase"]
-            made = Entry(number, f"submission {number}", *about, reason=reason)
-            entries.append(made._replace(read=None if reason else read))
-    return entries
-
-
-def _by_folder(files: Path) -> dict[str, list[Path]]:
-    """List what lies below each folder of downloaded files, by the folder's name."""
-    below = defaultdict[str, list[Path]](list)
-    for path in sorted(files.rglob("*")):
-        for name in {*path.relative_to(files).parent.parts}:
-            below[name].append(path)
-    return below
-
-
-def _found(below: Mapping[str, list[Path]], number: str) -> Sent:
-    """Read the file of a submission that lies below a folder submission_NUMBER."""
-    paths = below.get(f"submission_{number}", [])
-    sent = [path for path in paths if path.is_file() and judge.counts(PurePosixPath(path.name))]
-    if len(sent) != 1:
-        found = listed([printable(each.name)[:40] for each in sent], 3) or "none"
-        raise LeftOut(f"expected one file below submission_{number}, found {found}")
-    content = read_bytes(sent[0], follow_links=False)
-    return Sent(sent[0].name, {"": content}, len(content))
-
-
-class _SameHost(urllib.request.HTTPRedirectHandler):
-    """Follow a redirection only within https and the host that the table names."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        old, new = urllib.parse.urlsplit(req.full_url), urllib.parse.urlsplit(newurl)
-        if (new.scheme, new.hostname) != ("https", old.hostname):
-            raise LeftOut(f"its address leads to another host, {printable(new.hostname or '')[:60]}")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _fetched(address: str) -> Sent:
-    """Fetch a file over https."""
-    parts = urllib.parse.urlsplit(address)
-    if parts.scheme != "https" or not parts.hostname:
-        raise LeftOut(f"expected an address that begins with https://, found {printable(address)[:60]}")
-    opener = urllib.request.build_opener(_SameHost)
-    for left in range(TRIES, 0, -1):
-        try:
-            with opener.open(address, timeout=SECONDS) as answer:
-                content = answer.read(MOST_BYTES + 1)
-            break
-        except OSError as problem:
-            if left == 1:
-                raise LeftOut(f"it could not be fetched: {printable(str(problem))[:100]}") from None
-    if len(content) > MOST_BYTES:
-        raise LeftOut(f"it has more than {MOST_BYTES >> 20:,} MB")
-    return Sent(PurePosixPath(parts.path).name, {"": content}, len(content))
-
-
-# ---- Kaggle ----------------------------------------------------------------------------------------------
-
-
-def _of_kaggle(competitions: Sequence[str], out: Path) -> Collected:
-    """Fetch the leaderboard, which is all that Kaggle gives to a host without the models."""
-    from podium.hosting.kaggle import client
-
-    if len(competitions) != 1:
-        raise UsageError(f"expected the name of one competition, found {listed(list(competitions))}")
-    board = client.fetch_leaderboard(competitions[0])
-    with _opened(out) as folder:
-        _write(folder, LEADERBOARD, table_bytes(board))
-    entries = board.assign(outcome="its score is on the leaderboard")
-    return Collected(pd.DataFrame(columns=["team", "path"]), entries)
 
 
 # ---- All sites -------------------------------------------------------------------------------------------
@@ -523,7 +345,7 @@ def _told(entry: Entry, of_team: str) -> Entry:
 def _known(out: Path) -> pd.DataFrame:
     """What an earlier call has written into collected.csv, which is checked like everything else."""
     if not (out / COLLECTED).is_file():
-        if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / LEADERBOARD).is_file())):
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise UsageError(f"{out}: expected a new folder, or one that podium collect has written")
         return pd.DataFrame(columns=list(TABLE_OF_COLLECTED.columns), dtype=object)
     columns = list(TABLE_OF_COLLECTED.columns)
@@ -573,10 +395,14 @@ def _is_below(home: Path, path: str) -> bool:
 
 
 def _is_there(home: Path, path: str) -> bool:
-    """Whether a file that an earlier call has taken still lies there."""
+    """Whether a file, or a folder of documents, that an earlier call has taken still lies there."""
+    if not _is_below(home, path):
+        return False
+    if (home / path).is_dir():
+        return any((home / path).iterdir())
     try:
         with open_regular(home / path, follow_links=False):
-            return _is_below(home, path)
+            return True
     except (OSError, UsageError):
         return False
 
@@ -631,7 +457,11 @@ def _write_manifest(folder: Path, manifest: bytes, before: bytes) -> None:
 
 
 def _taken(entry: Entry, before: str, folder: Path, spare: int) -> tuple[str, str, int]:
-    """Write the file of an entry: its path, what became of it, and how much others may expand unusually."""
+    """Write the file of an entry: its path, what became of it, and how much others may expand unusually.
+
+    What an earlier call has taken stays as it is, because it may have been edited, and because the entry may be
+    damaged now.
+    """
     if not entry.reason and before and _is_there(folder, before):
         return before, TAKEN, spare
     if entry.read is None:
@@ -643,8 +473,8 @@ def _taken(entry: Entry, before: str, folder: Path, spare: int) -> tuple[str, st
         left = spare - max(0, size - USUAL_RATIO * sent.packed)
         if left < 0:
             more = f"{USUAL_RATIO} times their size, by {megabytes(MOST_BYTES)} in all"
-            raise LeftOut(f"it and other entries expand to more than {more}")
-    except (LeftOut, ToolError) as problem:
+            raise archives.LeftOut(f"it and other entries expand to more than {more}")
+    except (archives.LeftOut, ToolError) as problem:
         told = str(problem)
     except Exception as problem:  # a damaged archive leads to errors of many classes
         told = f"it is damaged: {printable(str(problem))[:100]}"

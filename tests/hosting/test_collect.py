@@ -1,17 +1,14 @@
 """What a site gives to its host becomes files that podium rank reads; all else is listed with a reason."""
 
 import csv
-import datetime
-import http.server
 import io
 import json
 import os
-import ssl
+import shutil
 import stat
 import sys
-import threading
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ import podium
 from podium.hosting import collecting
 from podium.hosting.collecting import collect
 from podium.metric import hosted
+from podium.tables import archives
 from podium.words.errors import HostError, UsageError
 from tests.support.host_line import run_podium
 
@@ -129,122 +127,6 @@ def test_only_what_is_new_is_taken_again(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bulk_submissions.zip", "out"]
 
 
-def evalai(path: Path, *rows: tuple[object, str, str, str]) -> Path:
-    """EvalAI's table: number, team, status, address."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
-        columns = ["id", "Team Name", "Team Members Email Id", "Challenge Phase", "Status", "Submitted File"]
-        writer.writerow([*columns, "Submitted At"])
-        for number, team, status, address in rows:
-            writer.writerow(
-                [number, team, "a@example.org", "Final", status, address, "2026-05-11 17:01:02+00:00"]
-            )
-    return path
-
-
-def test_evalai(tmp_path: Path) -> None:
-    path = evalai(
-        tmp_path / "all.csv",
-        (41, "Süd, Ost & Co", "finished", "https://evalai.example/41.csv"),
-        (42, "West", "failed", "https://evalai.example/42.csv"),
-        (43, "Leer", "submitted", ""),
-        (44, "Weg", "finished", "https://evalai.example/44.csv"),
-    )
-    media = tmp_path / "submission_44" / "media"  # what lies above the folder says nothing
-    file = media / "phase_9" / "submission_41" / "x.csv"
-    file.parent.mkdir(parents=True)
-    file.write_text(CSV, "utf-8")
-    collected = collect("evalai", path, out=tmp_path / "out", files=media)
-    assert outcomes(collected) == {
-        "41": "taken",
-        "42": "its status is failed",
-        "43": "its status is submitted",
-        "44": "expected one file below submission_44, found none",
-    }
-    written = (tmp_path / "out" / "collected.csv").read_text("utf-8")
-    assert "a@example.org" not in written
-    assert "evalai.example" not in written
-
-
-@pytest.mark.parametrize("address", ["http://evalai.example/1.csv", "file:///etc/passwd", "s3://bucket/1.csv"])
-def test_addresses_that_are_not_opened(tmp_path: Path, address: str) -> None:
-    path = evalai(tmp_path / "all.csv", (1, "Nord", "finished", address))
-    found = outcomes(collect("evalai", path, out=tmp_path / "out"))
-    assert found == {"1": f"expected an address that begins with https://, found {address}"}
-
-
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, dict[str, list[Any]]]]:
-    """A server that speaks https, and the answers that it gives at each path, one after the other."""
-    x509 = pytest.importorskip("cryptography.x509")
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    builder = builder.serial_number(1).not_valid_before(now).not_valid_after(now + datetime.timedelta(days=1))
-    names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
-    certificate = builder.add_extension(names, critical=False).sign(key, hashes.SHA256())
-    pem = serialization.Encoding.PEM
-    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    (tmp_path / "server.pem").write_bytes(secret + certificate.public_bytes(pem))
-    answers: dict[str, list[Any]] = {}
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            code, content = answers[self.path].pop(0)
-            self.send_response(code)
-            if code == 302:
-                self.send_header("Location", content)
-                content = ""
-            self.end_headers()
-            self.wfile.write(content.encode())
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("localhost", 0), Handler)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "server.pem")
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "server.pem"))
-    yield f"https://localhost:{server.server_port}", answers
-    server.shutdown()
-    server.server_close()
-
-
-def test_files_are_fetched_over_https(tmp_path: Path, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault is tried again, a redirection is followed to the same host alone, and no file is too large."""
-    address, answers = site
-    monkeypatch.setattr(collecting, "MOST_BYTES", 1000)
-    answers |= {
-        "/1.csv": [(503, ""), (200, "id,y\n1,2\n")],
-        "/2.csv": [(302, f"{address}/there.csv")],
-        "/there.csv": [(200, "id,y\n1,3\n")],
-        "/3.csv": [(302, "https://elsewhere.example/3.csv")],
-        "/4.csv": [(200, "x" * 1001)],
-        "/5.csv": [(404, "")] * 9,
-    }
-    rows = [(number, f"Team {number}", "finished", f"{address}/{number}.csv") for number in range(1, 6)]
-    rows.append((6, "Team 6", "failed", f"{address}/6.csv"))  # which is not asked for
-    told = outcomes(collect("evalai", evalai(tmp_path / "all.csv", *rows), out=tmp_path / "out"))
-    assert (told["1"], told["2"]) == ("taken", "taken")
-    assert told["3"] == "its address leads to another host, elsewhere.example"
-    assert told["4"].startswith("it has more than")
-    assert told["5"].startswith("it could not be fetched: HTTP Error 404")
-    assert told["6"] == "its status is failed"
-    texts = {path.read_text() for path in (tmp_path / "out" / "submissions").rglob("*.csv")}
-    assert texts == {"id,y\n1,2\n", "id,y\n1,3\n"}
-
-
-def test_a_redirection_to_another_host_is_not_followed() -> None:
-    request: Any = type("Request", (), {"full_url": "https://evalai.example/1"})
-    with pytest.raises(collecting.LeftOut, match="leads to another host"):
-        collecting._SameHost().redirect_request(request, None, 302, "", {}, "https://elsewhere.example/1")
-
-
 def link(name: str) -> zipfile.ZipInfo:
     """A member of an archive that is a link."""
     member = zipfile.ZipInfo(name)
@@ -276,7 +158,7 @@ def test_hostile_archives_are_only_listed(tmp_path: Path, content: bytes, reason
 def test_an_archive_that_expands_is_not_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collecting, "MOST_BYTES", 2**20)
+    monkeypatch.setattr(archives, "MOST_BYTES", 2**20)
     path = bulk(tmp_path / "bulk.zip", [(entry(1, "eve"), packed(("a.csv", b"0" * 2**21)))])
     assert outcomes(collect("codabench", path, out=tmp_path / "out")) == {
         "1": "it has more than 1 MB once expanded"
@@ -290,36 +172,25 @@ def below(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     "number",
-    ["../../../escaped", "//escaped", "/tmp/escaped", "..", "", "٣", "9" * 19, "9" * 400, "1.0", "-1", "1\\2"],
+    ["../../../escaped", "//escaped", "/tmp/escaped", "..", "٣", "9" * 19, "9" * 400, "1.0", "-1", "1\\2"],
 )
 def test_a_number_is_digits_and_no_path(tmp_path: Path, number: str) -> None:
-    (tmp_path / "media" / "submission_7").mkdir(parents=True)
-    (tmp_path / "media" / "submission_7" / "a.csv").write_text(CSV)
-    (tmp_path / "media" / f"submission_{number[:200]}".replace("/", "_")).mkdir(exist_ok=True)
-    path = evalai(
-        tmp_path / "all.csv", (number, "A", "finished", "https://x/a"), (7, "B", "finished", "https://x/b")
-    )
+    """In the table, and where it can stand there, in the name of an entry."""
+    names = [entry(7, "ben")] + [f"{number}_ann_PhaseId8_2026-03-02:20-30_sub.zip"] * ("/" not in number)
+    path = bulk(tmp_path / "bulk.zip", [(name, PLAIN) for name in names])
+    rows: list[Any] = [(7, "ben", "Finished", "Final")]
+    listed = table(tmp_path / "t.csv", *rows)
+    with listed.open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerow([number, "sub.zip", "ann", "2026-03-01T10:00:00Z", "Finished", "Final"])
     out = tmp_path / "deep" / "deeper" / "out"
-    collected = collect("evalai", path, out=out, files=tmp_path / "media")
-    assert collected.entries["outcome"][0].startswith("expected a number of 1 to 18 digits, found ")
-    assert outcomes(collected)["7"] == "taken"
+    collected = collect("codabench", path, listed, out=out)
+    told = collected.entries["outcome"].tolist()
+    assert told[0] == "taken"
+    assert any(outcome.startswith("expected a number of 1 to 18 digits, found ") for outcome in told[1:])
+    assert told.count("taken") == 1
     assert below(tmp_path / "deep") == {
-        f"deeper/out/{name}" for name in ("manifest.csv", "collected.csv", "submissions/7/a.csv")
+        f"deeper/out/{name}" for name in ("manifest.csv", "collected.csv", "submissions/7/submission.csv")
     }
-
-
-def test_entries_with_one_number_are_left_out_and_the_same_row_counts_once(tmp_path: Path) -> None:
-    for number in (5, 6):
-        (tmp_path / "media" / f"submission_{number}").mkdir(parents=True)
-        (tmp_path / "media" / f"submission_{number}" / "a.csv").write_text(CSV)
-    alice, bob = (5, "Alice", "finished", "https://x/a.csv"), (5, "Bob", "finished", "https://x/b.csv")
-    carol = (6, "Carol", "finished", "https://x/c.csv")
-    path = evalai(tmp_path / "all.csv", alice, bob, carol, carol)
-    (tmp_path / "again.csv").write_bytes(evalai(tmp_path / "more.csv", carol).read_bytes())
-    collected = collect("evalai", path, tmp_path / "again.csv", out=tmp_path / "out", files=tmp_path / "media")
-    said = ["2 entries have the number 5", "2 entries have the number 5", "taken"]
-    assert collected.entries["outcome"].tolist() == said
-    assert collected.manifest["team"].tolist() == ["Carol"]
 
 
 def test_entries_of_a_bulk_download_with_one_number_are_left_out(tmp_path: Path) -> None:
@@ -422,22 +293,6 @@ def test_a_name_that_is_no_utf_8_leaves_one_entry_out(tmp_path: Path) -> None:
     }
 
 
-def test_a_name_that_is_no_utf_8_leaves_one_entry_of_an_archive_out(tmp_path: Path) -> None:
-    names = [entry(1, "ann"), entry(2, "Zoë"), entry(3, "Jos\u00e9"), "\u4e00.zip"]
-    path = bulk(tmp_path / "bulk.zip", [(name, PLAIN) for name in names])
-    path.write_bytes(
-        path.read_bytes().replace("Zoë".encode(), b"Zo\xff\xfe").replace("\u4e00".encode(), b"\xed\xa0\x80")
-    )
-    found = collect("codabench", path, out=tmp_path / "out")
-    assert outcomes(found) == {
-        "1": "taken",
-        "2": "its name is not in UTF-8",
-        "3": "taken",
-        "???.zip": "its name is not that of an entry of Codabench",
-    }
-    assert found.manifest["team"].tolist() == ["ann", "Jos\u00e9"]
-
-
 def test_a_manifest_that_was_edited_stays(tmp_path: Path) -> None:
     path, out = tmp_path / "bulk.zip", tmp_path / "out"
     collect("codabench", bulk(path, [(entry(1, "ann"), PLAIN)]), out=out)
@@ -496,10 +351,29 @@ def test_an_entry_of_json_documents_becomes_a_folder_that_rank_reads(tmp_path: P
     ).leaderboard  # fmt: skip
     assert board["team"].tolist() == ["ann", "bea"]
     assert board["score"].nunique() == 1
-    (tmp_path / "out" / "submissions" / "1" / "documents" / documents[0][0]).unlink()
+    shutil.rmtree(tmp_path / "out" / "submissions" / "1")
     again = collect("codabench", path, out=tmp_path / "out")
     assert again.manifest.equals(found.manifest)
     assert (tmp_path / "out" / "submissions" / "1" / "documents" / documents[0][0]).is_file()
+
+
+DOCUMENTS = packed(("a.json", "{}"), ("b.json", "{}"))
+
+
+@pytest.mark.parametrize("later", [DOCUMENTS, DOCUMENTS[:-30] + DOCUMENTS[-22:], b"x", packed()])
+@pytest.mark.parametrize(("content", "place"), [(DOCUMENTS, "documents/a.json"), (PLAIN, "submission.csv")])
+def test_what_was_taken_stays_as_it_is(tmp_path: Path, content: bytes, place: str, later: bytes) -> None:
+    """Where the host has edited it, and where the entry of a later export is damaged or another one."""
+    out = tmp_path / "out"
+    before = collect("codabench", bulk(tmp_path / "bulk.zip", [(entry(1, "ann"), content)]), out=out)
+    (out / "submissions" / "1" / place).write_text('{"edited": true}')
+    entries = [(entry(1, "ann"), later), (entry(2, "ben"), PLAIN)]
+    after = collect("codabench", bulk(tmp_path / "bulk.zip", entries), out=out)
+    assert after.manifest["path"][0] == before.manifest["path"][0]
+    assert after.manifest["team"].tolist() == ["ann", "ben"]
+    assert (out / "submissions" / "1" / place).read_text() == '{"edited": true}'
+    names = {"documents/a.json", "documents/b.json"} if content == DOCUMENTS else {place}
+    assert below(out / "submissions" / "1") == names
 
 
 @pytest.mark.parametrize(
@@ -556,8 +430,11 @@ def test_other_files_and_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected a new folder, or one that podium collect has written"):
         collect("codabench", path, out=tmp_path / "full")
     with pytest.raises(HostError, match="expected the column "):
-        collect("evalai", tmp_path / "full" / "mine.txt", out=tmp_path / "other")
-    with pytest.raises(UsageError, match="expected one of the sites codabench, evalai, kaggle"):
+        collect("codabench", path, tmp_path / "full" / "mine.txt", out=tmp_path / "other")
+    (tmp_path / "cut.zip").write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(HostError, match=r"expected a whole zip, .* unpack it and name the folder"):
+        collect("codabench", tmp_path / "cut.zip", out=tmp_path / "other")
+    with pytest.raises(UsageError, match="expected one of the sites codabench"):
         collect("drivendata", path, out=tmp_path / "other")
 
 

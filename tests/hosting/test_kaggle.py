@@ -1,13 +1,14 @@
-"""`podium collect kaggle` works with the real client of Kaggle and a made-up Kaggle."""
+"""The real client of Kaggle talks to a made-up Kaggle, and what goes wrong is one line with what to do."""
 
 import sys
 
-import pandas as pd
 import pytest
 
-from podium.hosting.kaggle import client as site
-from tests.support.host_line import run_podium
-from tests.support.kaggle_server import LEADERBOARD, Kaggle, answer_here, without_credentials
+from podium.hosting.kaggle import client
+from podium.words.errors import HostError, UsageError
+from tests.support.kaggle_server import SERVICE, Kaggle, answer_here, without_credentials
+
+SETTINGS = f"{SERVICE}GetCompetitionSettings"
 
 
 @pytest.fixture(autouse=True)
@@ -24,69 +25,26 @@ def kaggle(monkeypatch, no_credentials):
     return made_up
 
 
-def entry(number: int, score: str = "0.5", name: str | None = None) -> dict[str, object]:
-    """A row of a leaderboard, as Kaggle sends it."""
-    return {
-        "teamId": 1000 + number,
-        "teamName": f"Team {number}" if name is None else name,
-        "submissionDate": f"2024-01-23T14:05:{number % 60:02d}.123Z",
-        "score": score,
-    }
+def title() -> str:
+    """Ask for the title of a competition."""
+    with client.talking() as api:
+        return str(api.competition_get_settings("essays").title)
 
 
-def pages(*pages: list[dict[str, object]]):
-    """A server's answers page by page, in which the token of page n is "page n"."""
-
-    def answer(request):
-        assert request["competitionName"] == "essays"
-        assert request["pageSize"] == 200
-        number = int((request.get("pageToken") or "page 0").removeprefix("page "))
-        more = {"nextPageToken": f"page {number + 1}"} if number + 1 < len(pages) else {}
-        return 200, {"submissions": pages[number], **more}
-
-    return answer
-
-
-@pytest.fixture
-def board(tmp_path):
-    """The path of the leaderboard to write; its folder is missing."""
-    return tmp_path / "new" / "leaderboard.csv"
-
-
-# --- the leaderboard --------------------------------------------------------------------------------
-
-
-def test_all_pages(capsys, kaggle, board):
-    numbers = range(450)
-    entries = [entry(number, f"{1 - number / 1000:.3f}") for number in numbers]
-    kaggle.answers[LEADERBOARD] = pages(entries[:200], entries[200:400], entries[400:])
-    code, out, err = run_podium(capsys, "collect", "kaggle", "essays", "--out", board.parent)
-    assert (code, out, err) == (0, f"450 rows, written to {board}\n", "")
-    assert [path for path, _ in kaggle.requests] == [LEADERBOARD] * 3
-    table = pd.read_csv(board)
-    assert list(table) == ["team", "score", "submitted_at", "team_id"]
-    assert table["team"].tolist() == [f"Team {number}" for number in numbers]
-    assert table["score"].tolist() == [float(f"{1 - number / 1000:.3f}") for number in numbers]
-    assert table["team_id"].tolist() == [1000 + number for number in numbers]
-    assert table["submitted_at"][7] == "2024-01-23T14:05:07.123000Z"
-
-
-def test_teams_of_the_same_name_are_told_apart(kaggle):
-    kaggle.answers[LEADERBOARD] = pages([entry(1, name="Blue"), entry(2, name="Red"), entry(3, name="Blue")])
-    assert site.fetch_leaderboard("essays")["team"].tolist() == ["Blue (1001)", "Red", "Blue (1003)"]
-
-
-@pytest.mark.parametrize("text", ["-", "inf"])
-def test_what_is_no_score_is_missing(kaggle, text):
-    row = entry(1, text)
-    del row["submissionDate"]
-    kaggle.answers[LEADERBOARD] = pages([row])
-    assert site.fetch_leaderboard("essays")[["score", "submitted_at"]].isna().all(axis=None)
+def settings(request):
+    """The answer to a host."""
+    assert request["competitionName"] == "essays"
+    return 200, {"title": "Essays"}
 
 
 def refused(request):
     """Kaggle's answer to somebody who has not accepted the rules."""
     return 403, {"code": 403, "message": "you must accept\nthe rules"}
+
+
+def test_an_answer(kaggle, capsys):
+    kaggle.answers[SETTINGS] = settings
+    assert (title(), capsys.readouterr()) == ("Essays", ("", ""))
 
 
 @pytest.mark.parametrize(
@@ -96,38 +54,38 @@ def refused(request):
         (lambda request: (404, {}), {}, "Kaggle refuses: 404 Client Error: Not Found for url: http"),
         (lambda request: (500, {}), {}, "Kaggle has a fault (500 Server Error: "),
         (lambda request: (429, {}), {}, "Kaggle got too many requests (429 Client Error: "),
-        (pages([]), {}, "the leaderboard of essays is empty"),
-        (pages([entry(1)]), {"raw": b"<html>"}, "Kaggle's answer cannot be understood: "),
-        (pages([entry(1)]), {"seconds": 61}, "Kaggle did not answer within 60 s\n"),
-        (pages([entry(1)]), {"is_reachable": False}, "Kaggle cannot be reached: no route to this host\n"),
+        (settings, {"raw": b"<html>"}, "Kaggle's answer cannot be understood: "),
+        (settings, {"seconds": 61}, "Kaggle did not answer within 60 s"),
+        (settings, {"is_reachable": False}, "Kaggle cannot be reached: no route to this host"),
     ],
 )
-def test_what_goes_wrong(capsys, kaggle, board, answer, attributes, message):
-    kaggle.answers[LEADERBOARD] = answer
+def test_what_goes_wrong(capsys, kaggle, answer, attributes, message):
+    kaggle.answers[SETTINGS] = answer
     vars(kaggle).update(attributes)
-    code, out, err = run_podium(capsys, "collect", "kaggle", "essays", "--out", board.parent)
-    assert (code, out, len(err.splitlines())) == (4, "", 1)
-    assert err.startswith(f"error: {message}")
-    assert not board.exists()
+    with pytest.raises(HostError) as caught:
+        title()
+    assert str(caught.value).startswith(message)
+    assert len(str(caught.value).splitlines()) == 1
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(("name", "value"), [("KAGGLE_KEY", "wrong"), ("KAGGLE_API_TOKEN", "a-token")])
-def test_wrong_credentials(capsys, kaggle, board, monkeypatch, name, value):
+def test_wrong_credentials(kaggle, monkeypatch, name, value):
     monkeypatch.setenv(name, value)
-    assert run_podium(capsys, "collect", "kaggle", "essays", "--out", board.parent) == (
-        4, "", f"error: Kaggle does not know these credentials, or they have expired (Unauthenticated): "
-        f"{site.CREDENTIALS}\n",
-    )  # fmt: skip
+    with pytest.raises(HostError) as caught:
+        title()
+    told = "Kaggle does not know these credentials, or they have expired (Unauthenticated): "
+    assert str(caught.value) == told + client.CREDENTIALS
 
 
 # --- without credentials, without the package -------------------------------------------------------
 
 
 @pytest.mark.parametrize("failure", [OSError("no kaggle.json"), SystemExit(1)])
-def test_imports_that_fail_without_credentials(capsys, tmp_path, monkeypatch, failure):
+def test_imports_that_fail_without_credentials(capsys, monkeypatch, failure):
     """Other versions of the package behave like this."""
     pytest.importorskip("requests")
-    importing = site.importlib.import_module
+    importing = client.importlib.import_module
 
     def fail(name):
         if name == "kaggle":
@@ -135,15 +93,15 @@ def test_imports_that_fail_without_credentials(capsys, tmp_path, monkeypatch, fa
             raise failure
         return importing(name)
 
-    monkeypatch.setattr(site.importlib, "import_module", fail)
-    code, out, err = run_podium(capsys, "collect", "kaggle", "essays", "--out", tmp_path / "new")
-    assert (code, out) == (2, "")
-    assert err == f"error: there are no credentials for Kaggle: {site.CREDENTIALS}\n"
+    monkeypatch.setattr(client.importlib, "import_module", fail)
+    with pytest.raises(UsageError) as caught:
+        title()
+    assert str(caught.value) == f"there are no credentials for Kaggle: {client.CREDENTIALS}"
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("missing", ["kaggle", "six"])
-def test_without_the_package(capsys, tmp_path, monkeypatch, missing):
+def test_without_the_package(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
-    code, out, err = run_podium(capsys, "collect", "kaggle", "essays", "--out", tmp_path / "new")
-    assert (code, out) == (2, "")
-    assert err.startswith("error: this command needs the packages kaggle and six (")
+    with pytest.raises(UsageError, match=r"^this command needs the packages kaggle and six \("):
+        title()

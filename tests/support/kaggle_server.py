@@ -19,7 +19,6 @@ import pytest
 
 USER, KEY = "host", "not-a-real-key"
 SERVICE = "/v1/competitions.CompetitionApiService/"
-LEADERBOARD = f"{SERVICE}GetLeaderboard"
 START_UPLOAD = "/v1/blobs.BlobApiService/StartBlobUpload"
 UPLOADS = "https://www.kaggle.com/uploads/"
 

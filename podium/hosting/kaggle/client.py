@@ -9,11 +9,8 @@ import importlib
 import io
 import math
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
-
-import pandas as pd
 
 from podium.words.errors import HostError, UsageError, missing_extra
 
@@ -23,29 +20,6 @@ CREDENTIALS = (
     "run `kaggle auth login`, or save a token of www.kaggle.com/settings/api as ~/.kaggle/access_token or in "
     "KAGGLE_API_TOKEN"
 )
-
-
-def fetch_leaderboard(competition: str) -> pd.DataFrame:
-    """Fetch the whole leaderboard of a competition."""
-    with talking() as api:
-        fields = {"competition_name": competition, "page_size": PAGE_SIZE}
-        found = pages(
-            lambda token: ask(api, "get_leaderboard", "ApiGetLeaderboardRequest", **fields, page_token=token)
-        )
-        entries = [entry for page in found for entry in page.submissions]
-    if not entries:
-        raise HostError(f"the leaderboard of {competition} is empty")
-    names = Counter(entry.team_name for entry in entries)
-    rows = [
-        {
-            "team": entry.team_name + f" ({entry.team_id})" * (names[entry.team_name] > 1),
-            "score": number(entry.score),
-            "submitted_at": entry.submission_date and f"{entry.submission_date.isoformat()}Z",
-            "team_id": entry.team_id,
-        }
-        for entry in entries
-    ]
-    return pd.DataFrame(rows)
 
 
 def pages(fetch: Callable[[str], Any]) -> Iterator[Any]:

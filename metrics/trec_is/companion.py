@@ -40,7 +40,7 @@ LATEX_ROW = {
 }
 
 # What can become of a tweet, with the equation of its worth: (1) for tweets labeled High or Critical, (5) for
-# tweets labeled Low or Medium, and none for tweets that the run lacks.
+# tweets labeled Low or Medium.  Tweets that the run lacks may be of either kind.
 CASES = {"true alert": "(1)", "missed alert": "(1)", "false alert": "(5)", "no alert": "(5)", "missing": None}
 ROWS = (
     "tweet_id event_id rank score priority true_types run_types case equation delta actionable_score "
@@ -320,8 +320,7 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     """Turn a run into a submission that Kaggle accepts even where it requires the rows of the solution.
 
     The submission has one row per labeled tweet and no empty cell.  A labeled tweet that the run lacks gets the
-    last rank, the priority 0.25 and no types.  If it is labeled High or Critical, it becomes a missed alert and
-    is worth -1 instead of 0.
+    last rank, the priority 0.25 and no types, as which it counts anyway.
     """
     row_id = _row_id(solution)
     prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")  # this one is always defined
@@ -330,8 +329,8 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     row = rows_by_tweet[solution[row_id].map(metric._as_text)].to_numpy()
     if (row < 0).any():
         _warn(
-            "labeled tweets that the run lacks became rows of priority 0.25 without types; those labeled High "
-            f"or Critical count as missed alerts: {counted(int((row < 0).sum()), 'tweet')}"
+            "labeled tweets that the run lacks became rows of priority 0.25 without types: "
+            f"{counted(int((row < 0).sum()), 'tweet')}"
         )
     last = run["rank"].max() + 1 if len(run) else 1
     missing = pd.DataFrame({"rank": [last], "score": [metric.PRIORITIES["Low"]], "types": [0]})
@@ -541,8 +540,9 @@ class Explanation(contract.Explanation):
             )
         if len(used) < len(visits):
             missing = counted(len(visits) - len(used), "tweet")
+            worth = "worth 0" if prepared.forgive_missing_tweets else "no alert"
             notices.append(
-                f"labeled tweets that the run lacks count with no types, priority 0.25 and worth 0: {missing}"
+                f"labeled tweets that the run lacks count with no types, priority 0.25 and {worth}: {missing}"
             )
         unknown = (run["named"] < 0) & (self._meant >= 0)
         names = sorted(

@@ -76,8 +76,10 @@ Where the memo is silent, this file decides:
   It is the row in the list that has the name of the tweet's event.  If there is none, it is the row in the list
   that shares most tweets with the event.  Among equal lists it is the row with the best rank.
 * The track gives each event two names.  The solution may have the second one in a column ``event_number``.
-* Tweets without a label are ignored.  A labeled tweet that the run lacks has no types, the priority 0.25 and
-  the worth 0.
+* Tweets without a label are ignored.  A labeled tweet that the run lacks has no types and the priority 0.25,
+  and it is no alert.  So it is worth -1 if it is labeled High or Critical, because missing important
+  information is penalized [4.2], and 0 otherwise.  In the track's scripts both are worth 0, so that a run gains
+  by leaving out what it gives no alert.  With ``forgive_missing_tweets`` the rule of the scripts counts.
 * A type that no assessor used has no priority error.
 * The parameter ``normalize_priority`` scales the scores of all rows of the run together.
 * A type that is named twice counts once.  Short names such as "SearchAndRescue" are read, too, and so are the
@@ -99,15 +101,16 @@ import numpy.typing as npt
 import pandas as pd
 
 __all__ = [
-    "COMPLETE_SUBMISSION", "MEASURE_PARAMETERS", "NAME", "HostVisibleError", "ParticipantVisibleError",
-    "Prepared", "__version__", "higher_is_better", "prepare", "score",
+    "COMPLETE_SUBMISSION", "LATER_PARAMETERS", "MEASURE_PARAMETERS", "NAME", "HostVisibleError",
+    "ParticipantVisibleError", "Prepared", "__version__", "higher_is_better", "prepare", "score",
 ]  # fmt: skip
 
-__version__ = "3.0.0"
+__version__ = "4.0.0"
 
 NAME = "trec_is"
 COMPLETE_SUBMISSION = True  # switch on Kaggle's “Pass complete submission”
 MEASURE_PARAMETERS = ("measure",)
+LATER_PARAMETERS = ("forgive_missing_tweets",)
 
 MEASURES = (
     *("accumulated_alert_worth", "high_priority_worth", "low_priority_worth"),
@@ -173,11 +176,12 @@ def score(
     alert_gain: float = 0.3,
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
+    forgive_missing_tweets: bool = False,
 ) -> float:
     """Score a run with the TREC Incident Streams V2 metrics.
 
-    On Kaggle, switch on "Pass complete submission".  Labeled tweets that the run lacks are worth 0, and tweets
-    without a label are ignored.
+    On Kaggle, switch on "Pass complete submission".  A labeled tweet that the run lacks counts as one without
+    an alert and without types.  Tweets without a label are ignored.
 
     A tweet is an alert if its priority score is at least `alert_threshold`.  An alert is true if the tweet is
     labeled High or Critical, else it is false.  By default the score is the accumulated alert worth.  It is
@@ -222,6 +226,9 @@ def score(
     normalize_priority : bool
         Whether the priority scores of the run are first scaled to the range from 0 to 1.  If all of them are
         equal, they become 0.
+    forgive_missing_tweets : bool
+        Whether a labeled tweet that the run lacks is worth 0 even if it is labeled High or Critical, as in the
+        track's scripts.
 
     Returns
     -------
@@ -251,8 +258,8 @@ def score(
     >>> round(score(solution, submission, "tweet_id", measure="high_priority_worth"), 6)  # (0.825 - 1) / 2
     -0.0875
     """
-    parameters = (measure, actionable_weight, alert_gain, alert_threshold, normalize_priority)
-    prepared = prepare(solution, row_id_column_name, *parameters)
+    worths = (actionable_weight, alert_gain, alert_threshold, normalize_priority, forgive_missing_tweets)
+    prepared = prepare(solution, row_id_column_name, measure, *worths)
     sums = prepared.statistics(submission).sum(axis=0)[np.newaxis]
     return float(prepared.measures(sums)[0])
 
@@ -274,6 +281,7 @@ def prepare(
     alert_gain: float = 0.3,
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
+    forgive_missing_tweets: bool = False,
 ) -> "Prepared":
     """Check and parse a solution once, so that many runs can be scored against it."""
     _check_parameter("row_id_column_name", row_id_column_name, str)
@@ -287,6 +295,7 @@ def prepare(
         "alert_threshold", alert_threshold, float, lambda t: abs(t) < 1e300, "from -1e300 to 1e300"
     )
     _check_parameter("normalize_priority", normalize_priority, bool)
+    _check_parameter("forgive_missing_tweets", forgive_missing_tweets, bool)
 
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
     table.check_columns("event_id", "priority", "categories")
@@ -316,6 +325,7 @@ def prepare(
         alert_gain=float(alert_gain),
         alert_threshold=float(alert_threshold),
         normalize_priority=bool(normalize_priority),
+        forgive_missing_tweets=bool(forgive_missing_tweets),
     )
     fn, high = set_members(truths["types"]).sum(axis=0), truths["important"].sum()
     of_an_empty_run = [high, 0, len(tweet_ids) - high, 0, *0 * fn, *0 * fn, *fn, *0 * fn]
@@ -344,6 +354,7 @@ class Prepared:
     alert_gain: float
     alert_threshold: float
     normalize_priority: bool
+    forgive_missing_tweets: bool
 
     @property
     def measure_names(self) -> list[str]:
@@ -385,9 +396,10 @@ class Prepared:
         act, n_act = act_c_score(said, types, weight), n_act_c_score(said, types, weight)
         high = high_priority_worth(alert, act + n_act, self.alert_gain)
         worth = np.where(important, high, low_priority_worth(alert, act + n_act, delta))
+        worth[(row < 0) & self.forgive_missing_tweets] = 0.0
         error = label - score.clip(PRIORITIES["Low"], PRIORITIES["Critical"])
         visits = visits.assign(row=row, score=score, run_types=said, alert=alert, delta=delta)
-        visits = visits.assign(act_c_score=act, n_act_c_score=n_act, worth=np.where(row >= 0, worth, 0.0))
+        visits = visits.assign(act_c_score=act, n_act_c_score=n_act, worth=worth)
         return visits.assign(squared_error=np.square(error))
 
     def count(self, visits: pd.DataFrame) -> Floats:

@@ -75,6 +75,9 @@ class MetricFile(Protocol):
         it the name of the folder or of the file is used.
     __version__ : str
         The version in signatures. Change it whenever a score can change. Without it signatures say "?".
+    LATER_PARAMETERS : sequence of str
+        Parameters of `score` that were added after its first release. Signatures name them only if they differ
+        from their defaults, so that a score keeps its signature.
     COMPLETE_SUBMISSION : bool
         Whether `score` gets the whole submission together with either part of the solution and matches the rows
         itself, as with Kaggle's switch “Pass complete submission”. Without it the answer is no: `score` gets
@@ -724,6 +727,7 @@ class Metric:
     score: Callable[..., float]  # See `MetricFile`
     prepare: Callable[..., Prepared] | None  # See `StatisticsFile`; None where the file has no second part
     direction: Callable[..., bool] | None  # the file's ``higher_is_better``; None where it does not say
+    later_parameters: tuple[str, ...]  # See `MetricFile`
     complete_submission: bool  # See `MetricFile`
     measure_parameters: tuple[str, ...]  # See `StatisticsFile`; empty where the file has no second part
     companion: Companion  # an empty one where the folder has none

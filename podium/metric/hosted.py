@@ -240,6 +240,7 @@ def _metric(
         score=loaded.score if is_own else adapted.in_signature(loaded.score),
         prepare=prepare,
         direction=_defined(loaded, "higher_is_better", None, Callable, types.NoneType),
+        later_parameters=tuple(_defined(loaded, "LATER_PARAMETERS", (), tuple, list)),
         complete_submission=_defined(loaded, "COMPLETE_SUBMISSION", False, bool),
         measure_parameters=tuple(of_measures),
         companion=companion,
@@ -364,15 +365,19 @@ def columns_named(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, se
 def signature(
     metric: Metric, parameters: Mapping[str, Any], further: Mapping[str, str] = types.MappingProxyType({})
 ) -> str:
-    """Make the signature to quote with a score: the metric's name, its version and every parameter.
+    """Make the signature to quote with a score: the metric's name, its version and its parameters.
+
+    A parameter that was added later stands there only if it differs from its default.
 
     `further` is what else changes the score, such as "essays": "5/40".
 
     The form follows sacrebleu (Post, “A Call for Clarity in Reporting BLEU Scores”, 2018).
     """
     parts: dict[str, Any] = {"metric": metric.name, "version": metric.version}
-    kinds = _types(metric)
+    kinds, official = _types(metric), defaults(metric)
     for name, value in settings(metric, parameters).items():
+        if name in metric.later_parameters and value == official[name]:
+            continue
         parts[name] = float(value) if kinds[name] is float and isinstance(value, numbers.Real) else value
     return "|".join(f"{name}:{value}" for name, value in (parts | dict(further)).items())
 

@@ -135,10 +135,10 @@ def test_missing_tweets() -> None:
     solution = labeled(("High", BOTH), ("Critical", OTHER), ("Low", OTHER))
     explanation = explained(solution, answered((1.0, BOTH), (1.0, OTHER), (0.0, OTHER)).iloc[[0]])
     missing = explanation.rows.set_index("tweet_id").loc["t02"]
-    assert missing[["case", "worth", "priority"]].tolist() == ["missing", 0.0, "Critical"]
+    assert missing[["case", "worth", "priority"]].tolist() == ["missing", -1.0, "Critical"]
     assert missing[["rank", "score", "delta", "equation", "actionable_score", "other_score"]].isna().all()
     assert explanation.notices == [
-        "labeled tweets that the run lacks count with no types, priority 0.25 and worth 0: 2 tweets"
+        "labeled tweets that the run lacks count with no types, priority 0.25 and no alert: 2 tweets"
     ]
 
 
@@ -542,7 +542,7 @@ def test_the_row_for_latex(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     title = "For LaTeX, as the track's scripts print it"
     row = explained(solution, submission.assign(runtag="my_run"))
     heading = "run & AW-H & AW-A & CF1-H & CF1-A & CAcc & PErr-H & PErr-A"
-    expected = r"& -0.3664 & 0.0087 & 0.6962 & 0.7655 & 0.9590 & 0.1291 & 0.0977 \\"
+    expected = r"& -0.4270 & -0.0216 & 0.6962 & 0.7655 & 0.9590 & 0.1291 & 0.0977 \\"
     assert row.tables[title].to_dict("list") == {heading: [rf"my\_run {expected}"]}
     assert explained(solution, submission).tables[title][heading].tolist() == [f"run {expected}"]
     quiet = solution[solution["event_id"] == trec_is_data.EVENTS[trec_is_data.QUIET_EVENT]]
@@ -638,6 +638,7 @@ def test_a_labeled_tweet_that_the_run_lacks_becomes_a_row() -> None:
     ):
         made = companion.kaggle_submission(submission, solution)
     assert made.to_numpy().tolist() == [["t01", 5, 0.25, " "], ["t02", 4, 0.1, OTHER], ["t03", 5, 0.25, " "]]
+    assert evaluated(solution, made).score == evaluated(solution, submission).score == -0.25
 
 
 def test_kaggle_needs_each_tweet_once() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from podium import statistics
@@ -158,9 +158,27 @@ def test_only_errors_of_the_priority_are_better_lower() -> None:
 
 def test_an_empty_submission_misses_everything() -> None:
     solution = labeled(("High", OTHER), ("Low", OTHER))
-    values = measures(solution, answered((1.0, "")).head(0))
-    assert values["score"] == values["info_type_f1_all"] == 0.0
-    assert column("case", solution, answered((1.0, "")).head(0)) == ["missing", "missing"]
+    empty = answered((1.0, "")).head(0)
+    values = measures(solution, empty)
+    assert [values[name] for name in ("high_priority_worth", "low_priority_worth", "score")] == [
+        -1.0,
+        0.0,
+        -0.5,
+    ]
+    assert values["info_type_f1_all"] == 0.0
+    assert measures(solution, empty, forgive_missing_tweets=True)["score"] == 0.0
+    assert column("case", solution, empty) == ["missing", "missing"]
+
+
+def test_leaving_out_what_is_no_alert_never_pays() -> None:
+    """By the track's scripts, a tweet that the run lacks is worth 0, so that leaving out missed alerts pays."""
+    solution = labeled(*[("High", "")] * 5, *[("Low", "")] * 5)
+    run = answered(*[(0.3, "")] * 10)
+    scores = [
+        [trec_is.score(solution, rows, "tweet_id", forgive_missing_tweets=forgiven) for rows in (run, run[5:])]
+        for forgiven in (False, True)
+    ]
+    assert scores == [[-0.5, -0.5], [-0.5, 0.0]]
 
 
 def test_normalizing_a_constant_run_gives_0() -> None:
@@ -176,7 +194,7 @@ def test_normalizing_survives_scores_of_any_size() -> None:
     assert column("score", solution, huge, normalize_priority=True) == [1.0, 0.0, 0.5]
     tiny = answered((5e-324, ""), (0.0, ""), (0.0, ""))
     assert column("score", solution, tiny, normalize_priority=True) == [0.0, 0.0, 0.0]
-    assert trec_is.score(solution, huge.head(0), "tweet_id", normalize_priority=True) == 0.0
+    assert trec_is.score(solution, huge.head(0), "tweet_id", normalize_priority=True) == -0.5
 
 
 def test_a_tweet_twice_in_the_solution_with_equal_labels_counts_once() -> None:
@@ -222,6 +240,7 @@ PARAMETERS = st.fixed_dictionaries(
         "alert_gain": st.floats(0, 1),
         "alert_threshold": st.floats(-1, 2),
         "normalize_priority": st.booleans(),
+        "forgive_missing_tweets": st.booleans(),
     },
 )
 
@@ -295,12 +314,63 @@ def test_same_as_the_transcription_on_long_rankings(seed: int) -> None:
     assert_same_as_transcription(solution, submission, {"normalize_priority": seed % 2 == 1})
 
 
+def with_missing_tweets(solution: pd.DataFrame, submission: pd.DataFrame, priority: float) -> pd.DataFrame:
+    """The run, and at the end a row of this priority without types for each labeled tweet that it lacks."""
+    event_of_tweet = solution.sort_values("event_id").drop_duplicates("tweet_id")
+    lacking = event_of_tweet[~event_of_tweet["tweet_id"].isin(submission["tweet_id"])]
+    rows = lacking[["tweet_id"]].assign(rank=100, priority=priority, categories="")
+    if "event_id" in submission:
+        rows["event_id"] = lacking["event_id"]
+    return pd.concat([submission, rows], ignore_index=True)
+
+
+@examples(60)
+@given(competitions(), PARAMETERS)
+def test_a_tweet_that_the_run_lacks_counts_like_a_row_without_alert(
+    frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any
+) -> None:
+    """In every measure, as long as a priority of 0.25 is no alert.
+
+    With `normalize_priority` the row has the priority that becomes 0.25, which there is unless all are equal.
+    """
+    solution, submission = frames
+    threshold = max(parameters.get("alert_threshold", 0.7), 0.26)
+    parameters = parameters | {"forgive_missing_tweets": False, "alert_threshold": threshold}
+    priority, tolerance = 0.25, 0.0
+    if parameters.get("normalize_priority"):
+        lowest, highest = submission["priority"].min(), submission["priority"].max()
+        assume(highest - lowest > 1e-6)
+        priority, tolerance = lowest + (highest - lowest) / 4, 1e-9
+    filled = measures(solution, with_missing_tweets(solution, submission, priority), **parameters)
+    expected = pytest.approx(filled, rel=0, abs=tolerance, nan_ok=True)
+    assert measures(solution, submission, **parameters) == expected
+
+
+@examples(60)
+@given(competitions(), PARAMETERS, st.data())
+def test_leaving_out_a_tweet_without_an_alert_never_raises_a_worth(
+    frames: tuple[pd.DataFrame, pd.DataFrame], parameters: Any, data: st.DataObject
+) -> None:
+    solution, submission = frames
+    parameters = parameters | {"normalize_priority": False, "forgive_missing_tweets": False}
+    alerts = submission.groupby("tweet_id")["priority"].max() >= parameters.get("alert_threshold", 0.7)
+    calm = alerts.index[~alerts].tolist()
+    assume(calm and len(calm) < len(alerts))
+    gone = data.draw(st.lists(st.sampled_from(calm), min_size=1, unique=True))
+    rest = submission[~submission["tweet_id"].isin(gone)]
+    assume(rest["tweet_id"].isin(solution["tweet_id"]).any())
+    before, after = (measures(solution, rows, **parameters) for rows in (submission, rest))
+    for name in ("accumulated_alert_worth", "high_priority_worth", "low_priority_worth"):
+        assert after[name] <= before[name] + 1e-12
+
+
 # ---- Golden numbers ----
 
-# The numbers of the sample, as the transcription once gave them.
+# The numbers of the sample, as the transcription once gave them.  The run lacks five labeled tweets, of which
+# two are labeled High or Critical.
 GOLDEN = {
-    "accumulated_alert_worth": 0.008706099768275466,
-    "high_priority_worth": -0.3664141414141414,
+    "accumulated_alert_worth": -0.021596930534754838,
+    "high_priority_worth": -0.427020202020202,
     "low_priority_worth": 0.38382634095069235,
     "info_type_f1_actionable": 0.6961543573385679,
     "info_type_f1_all": 0.7654532835646539,
@@ -316,6 +386,21 @@ def test_golden_numbers_of_the_sample() -> None:
     values = measures(*case_of("trec_is").tables)
     del values["score"]
     assert values == pytest.approx(GOLDEN, rel=0, abs=1e-12)
+
+
+def test_golden_numbers_of_incomplete_runs() -> None:
+    """By the track's scripts, the sample gains by leaving out all rows without an alert."""
+    solution, submission = case_of("trec_is").tables
+    alerts = submission[submission["priority"] >= 0.7]
+    scores = [
+        [
+            trec_is.score(solution, run, "tweet_id", forgive_missing_tweets=forgiven)
+            for run in (submission, alerts)
+        ]
+        for forgiven in (False, True)
+    ]
+    assert scores[0] == pytest.approx([-0.021596930534754838, -0.2830634659678257], rel=0, abs=1e-12)
+    assert scores[1] == pytest.approx([0.008706099768275466, 0.05026986736550762], rel=0, abs=1e-12)
 
 
 @needs_data

@@ -92,11 +92,17 @@ def evaluate(
     alert_gain: float = 0.3,
     alert_threshold: float = 0.7,
     normalize_priority: bool = False,
+    forgive_missing_tweets: bool = False,
 ) -> Result:
     """Compute every measure of a submission."""
     labels = read_labels(solution, row_id_column_name)
     answers = read_run(submission, row_id_column_name, labels, normalize_priority)
     visits = visit(labels, answers, actionable_weight, alert_gain, alert_threshold)
+    if not forgive_missing_tweets:
+        for tweet, label in labels.items():
+            if tweet not in answers:  # decision: it is no alert and has no types
+                worth = -1.0 if label.priority in ("High", "Critical") else 0.0
+                visits[tweet] = Visit("missing", None, worth)
 
     high = [tweet for tweet, label in labels.items() if label.priority in ("High", "Critical")]
     low = [tweet for tweet, label in labels.items() if label.priority in ("Low", "Medium")]

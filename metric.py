@@ -19,8 +19,8 @@ Two sentences of the memo are not followed, for the reasons given (numbers are o
 score is 0.5880):
 
 * [2.1] averages all seven F1 scores.  Here a type that is absent from a sub-population's truth is left out of
-  its mean, so that one stray prediction does not cost a small group a seventh of its score.  To the letter, the
-  sample would get 0.3306, because no prediction could ever earn the absent types.
+  its mean, so that one stray prediction does not cost a small group a seventh of its score.  To the letter,
+  with ``average_all_types``, the sample gets 0.3306, because no prediction can ever earn the absent types.
 * [3] calls a softmin of temperature 0 uniform averaging.  By its formula, which counts here, it is the mean
   weighted by the number of essays: 0.6204, where the plain mean of the sub-populations would be 0.6055.
 
@@ -55,15 +55,16 @@ import numpy.typing as npt
 import pandas as pd
 
 __all__ = [
-    "COMPLETE_SUBMISSION", "MEASURE_PARAMETERS", "NAME", "HostVisibleError", "ParticipantVisibleError",
-    "Prepared", "__version__", "higher_is_better", "prepare", "score",
+    "COMPLETE_SUBMISSION", "LATER_PARAMETERS", "MEASURE_PARAMETERS", "NAME", "HostVisibleError",
+    "ParticipantVisibleError", "Prepared", "__version__", "higher_is_better", "prepare", "score",
 ]  # fmt: skip
 
 __version__ = "3.0.0"
 
 NAME = "unified"
 COMPLETE_SUBMISSION = True  # needs the switch “Pass complete submission” on Kaggle
-MEASURE_PARAMETERS = ("subpopulation_column_names", "temperature", "intersectional")
+MEASURE_PARAMETERS = ("subpopulation_column_names", "temperature", "intersectional", "average_all_types")
+LATER_PARAMETERS = ("average_all_types",)
 
 DISCOURSE_TYPES = ("Lead", "Position", "Claim", "Counterclaim", "Rebuttal", "Evidence", "Concluding Statement")
 LABEL_COLUMN = "discourse_effectiveness"
@@ -107,6 +108,7 @@ def score(
     overlap_threshold: float = 0.51,
     temperature: float = 65.0,
     intersectional: bool = False,
+    average_all_types: bool = False,
 ) -> float:
     """Unified Metric: span F1 with fractional true positives, averaged by a softmin over demographics.
 
@@ -146,6 +148,9 @@ def score(
         is the minimum.
     intersectional : bool
         Whether each combination of the attributes' values forms a sub-population, instead of each value.
+    average_all_types : bool
+        Whether the F1 scores of all seven types are averaged, as the memo says.  Those of types that the truth
+        of a sub-population lacks count 0, and no prediction can raise them.
 
     Returns
     -------
@@ -199,6 +204,7 @@ followed by 1)
         overlap_threshold,
         temperature,
         intersectional,
+        average_all_types,
     )
     sums = sums_of_groups(prepared.statistics(submission), prepared.groups)
     return float(prepared.measures(sums)[0])
@@ -218,6 +224,7 @@ def prepare(
     overlap_threshold: float = 0.51,
     temperature: float = 65.0,
     intersectional: bool = False,
+    average_all_types: bool = False,
 ) -> "Prepared":
     """Check a solution once, so that many submissions can be scored against it.
 
@@ -233,6 +240,7 @@ def prepare(
         "temperature", temperature, float, lambda a: 0 <= a < 1e300 or a == np.inf, "from 0 to infinity"
     )
     _check_parameter("intersectional", intersectional, bool)
+    _check_parameter("average_all_types", average_all_types, bool)
     attributes = _attributes(subpopulation_column_names)
 
     table = _Table(solution, "the solution", row_id_column_name, HostVisibleError)
@@ -255,6 +263,7 @@ def prepare(
         segment_weight=float(segment_weight),
         overlap_threshold=float(overlap_threshold),
         temperature=float(temperature),
+        average_all_types=bool(average_all_types),
     )
 
 
@@ -429,18 +438,20 @@ def f1_of_types(counts: Floats) -> Floats:
     return _ratio(2 * tp, np.where(tp + fn > 0, 2 * tp + fp + fn, 0))
 
 
-def macro_f1(counts: Floats) -> Floats:
-    """τ, the mean F1 over the types that the truth has [2.1].
+def macro_f1(counts: Floats, average_all_types: bool = False) -> Floats:
+    """τ, the mean F1 over the types that the truth has, or over all of them [2.1].
 
-    The first type was predicted well and the second one was missed.  The truth lacks the third, so that it does
-    not count:
+    The first type was predicted well and the second one was missed.  The truth lacks the third, which counts to
+    the letter of the memo alone:
 
-    >>> macro_f1(np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])).tolist()
-    0.5
+    >>> counts = np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])
+    >>> macro_f1(counts).tolist(), macro_f1(counts, average_all_types=True).round(3).tolist()
+    (0.5, 0.333)
     """
     f1 = f1_of_types(counts)
     occurs = ~np.isnan(f1)
-    return _ratio(np.where(occurs, f1, 0.0).sum(axis=-1), occurs.sum(axis=-1))
+    averaged = occurs | (average_all_types & occurs.any(axis=-1, keepdims=True))  # without essays there is no τ
+    return _ratio(np.where(occurs, f1, 0.0).sum(axis=-1), averaged.sum(axis=-1))
 
 
 # ---- Sub-populations [5, steps 3 and 4] ------------------------------------------------------------------
@@ -534,6 +545,7 @@ class Prepared:
     segment_weight: float
     overlap_threshold: float
     temperature: float
+    average_all_types: bool
 
     @property
     def measure_names(self) -> list[str]:
@@ -578,7 +590,7 @@ class Prepared:
         """Compute the measures from sums of statistics."""
         sums = np.asarray(sums, dtype=np.float64)
         counts = sums[..., :-1].reshape(*sums.shape[:-1], len(DISCOURSE_TYPES), 3)
-        tau = macro_f1(counts)
+        tau = macro_f1(counts, self.average_all_types)
         nu = softmin(tau, sums[..., -1], self.temperature)
         # Every essay is in exactly one sub-population of the first attribute, so these sum up to all essays.
         of_first_attribute = sum(attribute == self.labels[0][0] for attribute, _ in self.labels)
@@ -657,9 +669,9 @@ def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
         value = joined[np.minimum(begin + digit, len(joined) - 1)] - np.uint8(ord("0"))
         in_number &= (value < 10) & (digit < length)
         first = np.where(in_number, first * 10 + value, first)
-    # A valid cell is a piece of the ruler "0 1 2 3 …".  It begins where its first number does and ends with a
-    # number, so one comparison of texts checks all of it.  Each position takes at least two characters.  So the
-    # ruler needs no position beyond the first one plus half the length.
+    # Write all positions out: the ruler "0 1 2 … 45 46 47 48 …".  A valid cell such as "45 46 47" is a piece of
+    # it.  So find where the ruler has the cell's first number, and compare the texts from there.  The cell must
+    # end where a number does.  A position takes at least two characters, which bounds the ruler.
     furthest = (first + length // 2).max(initial=0)
     ruler, starts, position_ending_at = _ruler(max(1 << int(furthest).bit_length(), SHORTEST_RULER))
     start = starts[first]

@@ -78,7 +78,7 @@ class Explanation(contract.Explanation):
         self.sums: Floats = sufficient.sums(self.statistics, self.prepared.groups)
         self.sizes = self.sums[:, -1]
         self.counts = self.sums[:, :-1].reshape(len(self.sums), -1, 3)
-        self.scores: Floats = self.metric.macro_f1(self.counts)
+        self.scores: Floats = self.metric.macro_f1(self.counts, self.prepared.average_all_types)
 
     @functools.cached_property
     def groups(self) -> pd.DataFrame:

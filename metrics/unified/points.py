@@ -285,14 +285,16 @@ def softmin_gradient(metric: Any, scores: npt.ArrayLike, sizes: npt.ArrayLike, t
 def score_gradient(metric: Any, prepared: Any, sums: Floats) -> Floats:
     """Compute the derivative of the score by the counts of each essay, (essays, types, 3), from sums of groups.
 
-    It follows the chain rule through F1, the mean over the types that occur in the truth, and the softmin.
+    It follows the chain rule through F1, its mean over the types that are averaged, and the softmin.
     """
     sizes, counts = sums[:, -1], sums[:, :-1].reshape(len(sums), -1, 3)
     tp, fp, fn = np.moveaxis(counts, -1, 0)
     occurs = tp + fn > 0
     square = np.where(occurs, 2 * tp + fp + fn, np.inf) ** 2
     of_f1 = np.stack([2 * (fp + fn) / square, -2 * tp / square, -2 * tp / square], axis=-1)
-    of_score = softmin_gradient(metric, metric.macro_f1(counts), sizes, prepared.temperature)
-    of_population = of_f1 * (of_score / occurs.sum(axis=-1))[:, np.newaxis, np.newaxis]
+    tau = metric.macro_f1(counts, prepared.average_all_types)
+    of_score = softmin_gradient(metric, tau, sizes, prepared.temperature)
+    averaged = len(metric.DISCOURSE_TYPES) if prepared.average_all_types else occurs.sum(axis=-1)
+    of_population = of_f1 * (of_score / averaged)[:, np.newaxis, np.newaxis]
     gradient: Floats = of_population[prepared.groups].sum(axis=0)
     return gradient

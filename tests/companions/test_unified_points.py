@@ -42,6 +42,7 @@ def score_of_counts(counts, evaluation):
         {"temperature": 300.0},
         {"temperature": math.inf},
         {"intersectional": True, "temperature": 10.0},
+        {"intersectional": True, "average_all_types": True},
         {"subpopulation_column_names": "ell_status", "segment_weight": 0.9},
         WHOLE,
     ],

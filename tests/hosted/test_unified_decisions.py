@@ -73,6 +73,9 @@ def test_types_absent_from_a_sub_population_are_left_out_of_its_mean():
     )
     scores = evaluate(truth, predicted, subpopulation_column_names="ell_status").explanation.groups
     assert scores["score"].tolist() == [1.0, 1.0]
+    to_the_letter = {"subpopulation_column_names": "ell_status", "average_all_types": True}
+    scores = evaluate(truth, predicted, **to_the_letter).explanation.groups
+    assert scores["score"].tolist() == [2 / 7, 1 / 7]
 
 
 @pytest.fixture
@@ -165,6 +168,10 @@ def test_default_parameters_are_the_official_ones(four_writers):
         "subpopulation_column_names:ell_status,economically_disadvantaged|segment_weight:0.5|"
         "overlap_threshold:0.51|temperature:65.0|intersectional:False"
     )
+    # A parameter that was added later stands there only if it changes the score.
+    assert evaluate(*four_writers, average_all_types=False).signature == evaluate(*four_writers).signature
+    to_the_letter = evaluate(*four_writers, average_all_types=True)
+    assert to_the_letter.signature.endswith("|intersectional:False|average_all_types:True")
 
 
 def test_predictions_for_essays_not_in_the_solution_are_ignored(four_writers):

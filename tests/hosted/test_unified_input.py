@@ -119,13 +119,30 @@ def test_predictionstrings(truth, predicted, cell, reason):
 @example(99_999, 1, " 100000")
 @examples(200)
 def test_positions_at_every_length_of_the_ruler(start: int, number: int, more: str) -> None:
-    """A cell is valid if writing its positions out gives the same cell, whatever the length of the ruler."""
+    """The comparison with the ruler finds what a loop over the words finds, whatever the ruler's length."""
     cell = words(start, min(start + number - 1, metric.LAST_POSITION)) + more
-    numbers = [int(token) for token in cell.split(" ") if token.isdigit()] or [-1]
-    is_valid = cell == words(numbers[0], numbers[-1]) and numbers[-1] <= metric.LAST_POSITION
+    first, last = parse_slowly(cell)
     firsts, lasts = metric.parse_predictionstrings(["0 1", cell, "7"])
-    assert lasts.tolist() == [1, numbers[-1] if is_valid else -1, 7]
-    assert not is_valid or firsts.tolist() == [0, numbers[0], 7]
+    assert lasts.tolist() == [1, last, 7]
+    assert last < 0 or firsts.tolist() == [0, first, 7]
+
+
+@given(st.text("01 9", max_size=9))
+@examples(200)
+def test_texts_that_resemble_predictionstrings(cell: str) -> None:
+    firsts, lasts = metric.parse_predictionstrings([cell])
+    assert lasts.tolist() == [parse_slowly(cell)[1]]
+    assert lasts[0] < 0 or firsts.tolist() == [parse_slowly(cell)[0]]
+
+
+def parse_slowly(cell: str) -> tuple[int, int]:
+    """The first and the last word of a predictionstring, found word by word; -1 for both if it is not valid."""
+    positions: list[int] = []
+    for word in cell.split(" "):
+        if not re.fullmatch("0|[1-9][0-9]{0,4}", word) or (positions and int(word) != positions[-1] + 1):
+            return -1, -1
+        positions.append(int(word))
+    return positions[0], positions[-1]
 
 
 def test_faults_are_found_in_every_block_of_rows(truth):

@@ -50,6 +50,7 @@ def test_golden_scores_of_the_sample(sample):
         "intersectional": metric.score(*sample, "row_id", intersectional=True),
         "mean": metric.score(*sample, "row_id", temperature=0.0),
         "minimum": metric.score(*sample, "row_id", temperature=float("inf")),
+        "all types": metric.score(*sample, "row_id", average_all_types=True),
         "words only": metric.score(*sample, "row_id", segment_weight=1.0, overlap_threshold=0.75),
     }
     assert scores == GOLDEN["sample"]

@@ -166,6 +166,7 @@ def parameters(draw: st.DrawFn) -> dict[str, Any]:
         "overlap_threshold": draw(st.floats(0.5, 1, exclude_min=True)) if threshold is None else threshold,
         "temperature": draw(st.floats(0, 100)) if temperature is None else temperature,
         "intersectional": draw(st.booleans()),
+        "average_all_types": draw(st.booleans()),
     }
 
 

@@ -76,6 +76,7 @@ def evaluate(
     overlap_threshold: float = 0.51,
     temperature: float = 65.0,
     intersectional: bool = False,
+    average_all_types: bool = False,
 ) -> Result:
     """Steps 2 to 4 of section 5, with all intermediate results."""
     true_segments = by_essay(read_truths(solution, essay_id_column_name))
@@ -100,7 +101,8 @@ def evaluate(
         truths += essay_truths
 
     parts = partition(solution, essay_id_column_name, subpopulation_column_names, intersectional)
-    scores = [macro_f1([essay_counts[essay] for essay in essays]) for essays in parts.values()]
+    counts_of_parts = [[essay_counts[essay] for essay in essays] for essays in parts.values()]
+    scores = [macro_f1(counts, average_all_types) for counts in counts_of_parts]
     weights = softmin_weights(scores, [len(essays) for essays in parts.values()], temperature)
     subpopulations = [
         Subpopulation(attributes, values, essays, s, beta)
@@ -252,10 +254,10 @@ def f1(tp: float, fp: float, fn: float) -> float:
     return 2 * tp / (2 * tp + fp + fn)
 
 
-def macro_f1(counts_of_essays: Iterable[dict[str, Counts]]) -> float:
+def macro_f1(counts_of_essays: Iterable[dict[str, Counts]], average_all_types: bool) -> float:
     """The mean of the class-wise F1 scores over the essays of a population.
 
-    Decision: a type without any true segment in the population is left out.
+    Decision: a type without any true segment in the population is left out, unless all seven are asked for.
     """
     totals = dict.fromkeys(DISCOURSE_TYPES, Counts(0, 0, 0))
     for counts in counts_of_essays:
@@ -264,7 +266,7 @@ def macro_f1(counts_of_essays: Iterable[dict[str, Counts]]) -> float:
             totals[discourse_type] = Counts(total.tp + tp, total.fp + fp, total.fn + fn)
     # A true segment adds its one to TP and FN together, so TP + FN is the number of true segments.
     present = [total for total in totals.values() if total.tp + total.fn > 0]
-    return sum(f1(*total) for total in present) / len(present)
+    return sum(f1(*total) for total in present) / (7 if average_all_types else len(present))
 
 
 # 5 Step 3: sub-populations

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from podium.contest import reading
@@ -54,7 +55,6 @@ class Inputs(NamedTuple):
     failed: pd.DataFrame = NOTHING_FAILED  # the models that failed
     teams: pd.DataFrame = jury.NOTHING_DECIDED  # what a jury decided about teams
     runtimes: pd.DataFrame | None = None
-    selection: pd.DataFrame | None = None
     site_board: SiteBoard | None = None  # the board that the competition's site shows
     manifest: str | None = None  # the SHA-256 of the manifest, if there is one
     left_out: pd.DataFrame = leaving_out.NOTHING  # the items that count for nobody
@@ -124,7 +124,8 @@ def _everybody(
     """Choose the file of each team that counts, also of those that do not compete; with the rule in words."""
     runtimes = inputs.runtimes
     files, told = jury.late(choice.table_of_files(inputs.submissions, scored), runtimes, rules.deadline)
-    chosen, rule = choice.choose(files, inputs.selection, runtimes, rules, solution)
+    is_selected = np.array([bool(each.selected) and not rules.choose for each in inputs.submissions])
+    chosen, rule = choice.choose(files, is_selected, runtimes, rules, solution)
     _check_that_any_is_chosen(chosen)
     return chosen, rule, told
 

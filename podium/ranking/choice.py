@@ -12,7 +12,7 @@ from podium.ranking.rules import LAST, Rules
 from podium.ranking.speed import KEYS
 from podium.ranking.submissions import Submission, errors_of_boost
 from podium.scoring import evaluating
-from podium.words.arrays import Ints
+from podium.words.arrays import Bools, Ints
 from podium.words.errors import HostError
 from podium.words.wording import listed, printable
 
@@ -64,12 +64,12 @@ def table_of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) 
 
 def choose(
     files: pd.DataFrame,
-    selection: pd.DataFrame | None,
+    is_selected: Bools,
     runtimes: pd.DataFrame | None,
     rules: Rules,
     solution: evaluating.Solution,
 ) -> tuple[pd.DataFrame, str]:
-    """Mark the file of each team that counts.
+    """Mark the file of each team that counts: one of those that it selected, or the one that a rule chooses.
 
     If several files of a team have the same score, the earliest one counts.  If that does not decide, the one
     with the shortest runtime counts, and then the first one by name.
@@ -94,13 +94,12 @@ def choose(
     by = "score" if solution.deciding == evaluating.ALL else f"{solution.deciding} score"
     words, first, among = _words_of(rule, by)
     last_step = dict.fromkeys(scored.index, (first, among))
-    selects = scored["team"].isin([] if selection is None else selection["team"])
+    selects = scored["team"].isin(files["team"][is_selected])
     left = _left_by(rule, order[~selects], costs.get(public))
     unlike = "not the last file" if rule == LAST else "not among the best by Public score"
     files.loc[scored.index, "why"] = np.where(selects, "not selected", unlike)
-    if selection is not None:
-        files_of, wanted = (pd.MultiIndex.from_frame(each[KEYS]) for each in (scored, selection))
-        left = left.union(scored.index[files_of.isin(wanted)])
+    if is_selected.any():
+        left = left.union(scored.index[is_selected[scored.index]])
         of_selected = f"best by {by} of the selected files", " of the selected files"
         last_step |= dict.fromkeys(scored.index[selects], of_selected)
         words = f"the better by {by} of the files that a team selected; for teams without a selection, {words}"

@@ -113,7 +113,7 @@ def digest_of(content: Content) -> str:
 
 
 # What is read of the host's tables.
-TABLES = ("runtimes", "select", "failed", "teams", "site_board", "left_out", "before")
+TABLES = ("runtimes", "failed", "teams", "site_board", "left_out", "before")
 
 
 def opened(options: Options, unread: Collection[str] = ()) -> Options:

@@ -8,8 +8,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import pandas as pd
-
 from podium.child.workers import dask_workers, start_workers
 from podium.contest import recorded
 from podium.judge import trials
@@ -27,12 +25,8 @@ from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, find, read_failed
 from podium.tables import names
 from podium.tables.files import Location, ReadFile, alone_in, check_apart, is_url
-from podium.tables.schema import TEXT, Table
-from podium.words.errors import HostError, UsageError
+from podium.words.errors import UsageError
 from podium.words.wording import listed
-
-SELECTION = Table(team=TEXT, submission=TEXT)
-
 
 Found = tuple[Options, Inputs, Path]  # what is ranked, with what was read for it, and where the store is
 
@@ -169,7 +163,7 @@ def inputs_of(options: Options, files: list[Submission]) -> Inputs:
     """Read and check what is asked for, beside the solution and the submissions."""
     read = options.submissions
     manifest = read.sha256 if isinstance(read, ReadFile) else None
-    inputs = Inputs(files, selection=_selection(options, files), manifest=manifest)
+    inputs = Inputs(files, manifest=manifest)
     if options.runtimes is not None:
         inputs = inputs._replace(runtimes=speed.read(options.runtimes, files))
     if options.failed is not None:
@@ -193,30 +187,8 @@ def _of_accounts(inputs: Inputs, accounts: Mapping[str, str]) -> Inputs:
         submissions=jury.files_of_one(files, accounts),
         failed=inputs.failed.assign(team=[accounts.get(team, team) for team in inputs.failed["team"]]),
         runtimes=jury.table_of_one(inputs.runtimes, files, accounts),
-        selection=jury.table_of_one(inputs.selection, files, accounts),
         site_board=board and board._replace(teams=[accounts.get(team, team) for team in board.teams]),
     )
-
-
-def _selection(options: Options, files: Sequence[Submission]) -> pd.DataFrame | None:
-    """Read the selection; without one, and without a rule, that of the manifest counts, if it has one."""
-    if options.select is not None:
-        return _read_selection(options.select, files)
-    selected = [each[:2] for each in files if each.selected and not options.choose]
-    return pd.DataFrame(selected, columns=speed.KEYS) if selected else None
-
-
-def _read_selection(path: Location, files: Sequence[Submission]) -> pd.DataFrame:
-    """Read the selection, and make sure that all selected files are among the submissions."""
-    selection = SELECTION.read(path)
-    known = {each[:2] for each in files}
-    absent = ["/".join(key) for key in selection.itertuples(index=False, name=None) if key not in known]
-    if absent:
-        raise HostError(
-            f"the selection: expected files that are among the submissions, found {listed(sorted(absent))}; "
-            "write each name as it is in the folder, with its ending, or in the manifest"
-        )
-    return selection
 
 
 def _check_teams(wanted: Sequence[str], inputs: Inputs) -> None:

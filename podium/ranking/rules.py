@@ -62,7 +62,6 @@ class Places:
     metric: Location = own.DEFAULT
     again: Location | None = None
     part: Literal["", "Public", "Private"] = ""
-    select: Location | None = None
     failed: Location | None = None
     side: Location | None = None
     teams: Location | None = None
@@ -73,8 +72,7 @@ class Places:
     @property
     def paths(self) -> dict[str, Location | None]:
         """The paths of the inputs, by the names that run.json has for them."""
-        names = {name: "select" if name == "selection" else name for name in PATHS}
-        return {name: getattr(self, option) or None for name, option in names.items()}
+        return {name: getattr(self, name) or None for name in PATHS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +117,7 @@ class Options(Heading, Rules, Places):
     submissions : SUBMISSIONS
         A folder or URL with a file or a folder for each team; or a manifest, which is a CSV with the columns
         team and path and, if you like, submission, submitted_at, public_score, selected ("yes" for the files
-        that count if neither `select` nor `choose` is given) and side.
+        that count, unless `choose` is given) and side.
     runtimes : RUNTIMES
         The ``runtimes.csv`` of `podium run`, or a CSV with the columns team and runtime (seconds). Without it,
         speed is not rewarded.
@@ -160,10 +158,8 @@ class Options(Heading, Rules, Places):
     choose : RULE
         Which file of a team counts. With "public:N", it is of the N best files by Public score the one with the
         best Private score; with "private", the best of all; with "last", the one submitted last. The default is
-        "public:2" if there are Public scores beside those that decide, and "private" otherwise. What a team
-        has selected counts before any rule.
-    select : CSV
-        A CSV with the columns team and submission. Of the teams in it, only the named files count.
+        "public:2" if there are Public scores beside those that decide, and "private" otherwise. Without
+        a rule, what a manifest calls selected counts for the teams that selected.
     deadline : TIME
         Leave out files that were submitted later than this day and time in ISO 8601, such as
         "2024-01-23T23:59+01:00" (in UTC without an offset).
@@ -257,7 +253,7 @@ class Options(Heading, Rules, Places):
 
 # The inputs, as run.json names them.
 PATHS = (
-    "metric", "solution", "submissions", "runtimes", "selection", "failed", "teams", "site_board", "side",
+    "metric", "solution", "submissions", "runtimes", "failed", "teams", "site_board", "side",
     "left_out", "before",
 )  # fmt: skip
 POSITIONAL = ("solution", "submissions", "runtimes")

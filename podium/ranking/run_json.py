@@ -73,7 +73,7 @@ def facts_of(
         "inputs": {
             name: input_of(name, path)
             for name, path in options.paths.items()
-            if path or name in ("runtimes", "selection", "failed")
+            if path or name in ("runtimes", "failed")
         },
         "store": relative(str(desk.store), out),
         "versions": versions(),
@@ -165,7 +165,6 @@ def options_of(
     limits = facts["limits"]
     return Options(
         out=folder,
-        select=inputs.pop("selection"),
         **inputs,
         parameters={name: math.inf if value == "inf" else value for name, value in facts["parameters"].items()},
         part=facts.get("part", ""),

@@ -59,7 +59,7 @@ class Options:
     folder : FOLDER
         The folder of the board, or its ``run.json``. The metric that it names is executed if its file, its
         companion and what they import from their folder have the recorded SHA-256.
-    metric, solution, submissions, runtimes, selection, failed, side, teams, site_board, left_out, before : PATH
+    metric, solution, submissions, runtimes, failed, side, teams, site_board, left_out, before : PATH
         Where this input is now, if it is not where ``run.json`` says.
     deadline : TIME
         The deadline that was announced. By default it is the one in ``run.json``.
@@ -73,7 +73,6 @@ class Options:
     solution: Location | None = None
     submissions: Location | None = None
     runtimes: Location | None = None
-    selection: Location | None = None
     failed: Location | None = None
     side: Location | None = None
     teams: Location | None = None

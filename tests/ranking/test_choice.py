@@ -76,8 +76,11 @@ def test_other_rules(folder, call, rule, chosen, told):
 
 @pytest.mark.usefixtures("several")
 def test_a_selection_overrides(folder, call):
-    (folder / "selected.csv").write_text("team,submission\nAda,c.csv\nAda,a.csv\n")
-    assert call("--select", folder / "selected.csv")[0] == 0
+    (folder / "m.csv").write_text(
+        "team,path,selected\nAda,teams/Ada/a.csv,yes\nAda,teams/Ada/b.csv,\nAda,teams/Ada/c.csv,yes\n"
+        "Bo,teams/Bo.csv,\n"
+    )
+    assert call(teams="m.csv")[0] == 0
     assert board(folder) == {"Ada": "c.csv", "Bo": "Bo.csv"}
     assert why(folder) == {
         "a.csv": "another of the selected files is better by Private score",
@@ -90,7 +93,6 @@ def test_a_selection_overrides(folder, call):
         "the better by Private score of the files that a team selected; for teams without a "
         "selection, the better"
     )
-    assert facts["inputs"]["selection"]["path"] == "../selected.csv"
 
 
 @pytest.mark.usefixtures("several")
@@ -118,9 +120,6 @@ def test_the_last_file_counts(folder, call):
         assert code == 4
         assert "--choose last: expected a submitted_at for each file" in err
         assert "in files of Ada" in err
-    (folder / "selected.csv").write_text("team,submission\nAda,a.csv\n")
-    assert call(times, "--choose", "last", "--select", folder / "selected.csv")[0] == 0
-    assert board(folder)["Ada"] == "a.csv"
 
 
 @pytest.mark.usefixtures("several")
@@ -258,7 +257,7 @@ def test_the_public_scores_of_a_manifest_choose_where_there_are_no_others(folder
     assert table["given_public_score"].tolist() == [0.2, 0.9, 0.1]
 
 
-def test_what_a_manifest_calls_selected_counts_without_a_better_selection(folder, says, call):
+def test_what_a_manifest_calls_selected_counts_without_a_rule(folder, says, call):
     for name, scores in {"a1": (0.5, 0.9), "a2": (0.6, 0.6), "a3": (0.7, 0.7), "b": (0.5, 0.5)}.items():
         says(name, *scores)
     rows = [
@@ -266,7 +265,6 @@ def test_what_a_manifest_calls_selected_counts_without_a_better_selection(folder
         for name, word in {"a1": "", "a2": "yes", "a3": "", "b": ""}.items()
     ]
     pd.DataFrame(rows, columns=["team", "path", "selected"]).to_csv(folder / "manifest.csv", index=False)
-    (folder / "selected.csv").write_text("team,submission\nA,a3.csv\n")
 
     def chosen(*options: object) -> list[str]:
         assert call(*options, teams="manifest.csv")[0] == 0
@@ -277,7 +275,6 @@ def test_what_a_manifest_calls_selected_counts_without_a_better_selection(folder
     assert podium.verify(folder / "final", jobs=1)
     record = json.loads((folder / "final" / "run.json").read_text())
     assert [each.get("selected", "") for each in record["submissions"]] == ["", "yes", "", ""]
-    assert chosen("--select", folder / "selected.csv") == ["a3.csv", "b.csv"]
     assert chosen("--choose", "private") == ["a1.csv", "b.csv"]
     (folder / "manifest.csv").write_text((folder / "manifest.csv").read_text().replace("yes", "no"))
     code, _, err = call(teams="manifest.csv")

@@ -98,8 +98,8 @@ def test_the_recorded_command_can_be_typed_again(says_folder, says, call):
     """The command line reads what is recorded of a call in Python, and comes to the same board."""
     for team, first in (("Ada", 0.75), ("Bo", 0.5), ("Cy", 0.25)):
         says(team, first)
-    (says_folder / "selection.csv").write_text("team,submission\nBo,Bo.csv\n")
-    files = {"metric": says_folder / "says.py", "select": says_folder / "selection.csv"}
+    (says_folder / "failed.csv").write_text("team,model,reason\nDi,d.py,it died\n")
+    files = {"metric": says_folder / "says.py", "failed": says_folder / "failed.csv"}
     rules = {"boost": False, "choose": "private", "prizes": 2, "resamples": 20, "seed": 3}
     words = {"title": "-final-", "organizer": "--A&B", "team": "Ada", "parameters": {"low": True}}
     limits = {"jobs": 1, "time_limit": 90.5, "memory_limit": 2**30}

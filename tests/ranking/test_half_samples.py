@@ -104,18 +104,6 @@ def test_a_slow_metric_gets_a_board_without_statements_and_the_option_that_draws
 
 
 @pytest.mark.slow
-def test_another_file_of_a_team_cannot_be_drawn_without_reading_it(files):
-    rank(files)
-    first = rank(files, "first", choose="private")
-    chosen = first.leaderboard.set_index("team").loc["Di", "submission"]
-    other = {"first.csv": "second.csv", "second.csv": "first.csv"}[chosen]
-    (files / "selection.csv").write_text(f"team,submission\nDi,{other}\n")
-    again = podium.rank(again=files / "final", out=files / "again", select=files / "selection.csv", jobs=1)
-    assert again.certainty is None
-    assert any("the draws of some files are not in the store" in sentence for sentence in again.summary)
-
-
-@pytest.mark.slow
 def test_rows_of_one_patient_are_drawn_together(files):
     board = rank(files, items="patient")
     assert "60 patients decide." in board.summary

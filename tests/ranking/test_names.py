@@ -102,13 +102,11 @@ def test_tables_that_podium_wrote_name_the_same_teams(says_folder, submit, rank_
     submit("=x", "@x", "'quoted'")
     tables = {
         "runtimes": pd.DataFrame({"team": ["'=x", "@x", "'quoted'"], "runtime": [10, 11, 12]}),
-        "selection": pd.DataFrame({"team": ["'=x"], "submission": ["'=x.csv"]}),
         "failed": pd.DataFrame({"team": ["'=gone"], "model": ["'@m"], "reason": ["'=no"]}),
     }
     for name, table in tables.items():
         table.to_csv(says_folder / f"{name}.csv", index=False)
-    selected = ["--select", says_folder / "selection.csv", "--failed", says_folder / "failed.csv"]
-    code, _, err = rank_says(says_folder / "runtimes.csv", *selected)
+    code, _, err = rank_says(says_folder / "runtimes.csv", "--failed", says_folder / "failed.csv")
     assert code == 0, err
     board = pd.read_csv(says_folder / "final" / "final_leaderboard.csv")
     assert dict(zip(board["team"], board["runtime"])) == {"'=x": 10, "'@x": 11, "'quoted'": 12}

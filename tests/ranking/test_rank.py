@@ -346,7 +346,7 @@ def test_wrong_usage(call, files):
     for option, wrong in (("--deadline", ""), ("--choose", "public:0"), ("--seed", "-1"), ("--jobs", "1.5")):
         code, _, err = call(option, wrong)
         assert (code, f"argument {option}: expected " in err) == (2, True)
-    for option in ("--team", "--select", "--title"):
+    for option in ("--team", "--failed", "--title"):
         code, _, err = call(option, "")
         assert (code, f"{option}: expected a value, found an empty text" in err) == (2, True)
     for limit in ("--memory-limit", "--time-limit", "--idle-limit"):

@@ -173,7 +173,6 @@ A,teams/a.csv,a.csv,2026-01-02,0.5
 A,teams/a2.csv,a2.csv,2026-01-03,0.4
 B,teams/b.csv,b.csv,2026-01-01,0.5
 """,
-    "select.csv": "team,submission\nA,a.csv\n",
     "runtimes.csv": "team,submission,runtime\nA,a.csv,5\nA,a2.csv,4\nB,b.csv,4.1\n",
     "failed.csv": "team,model,reason\nC,c.py,it died\n",
 }
@@ -192,7 +191,6 @@ B,teams/b.csv,b.csv,2026-01-01,0.5
             "B/b.csv: submitted_at is 2026-01-01, was not given",
         ),
         ("m.csv", "0.4", "0.9", "A/a2.csv: public_score is 0.4, was 0.9"),
-        ("select.csv", "a.csv", "a2.csv", "the selection "),
         ("runtimes.csv", "4.1", "9", "the runtimes "),
         ("failed.csv", "died", "lives", "(columns that differ: reason)"),
     ],
@@ -204,14 +202,7 @@ def test_a_board_of_forged_inputs_is_told_with_the_fact(says_folder, says, rank_
     for name, text in INPUTS.items():
         assert name != file or old in text
         (says_folder / name).write_text(text.replace(old, new, 1) if name == file else text)
-    select = "" if file == "m.csv" else says_folder / "select.csv"
-    options = [
-        "--failed",
-        says_folder / "failed.csv",
-        "--resamples",
-        0,
-        *(["--select", select] if select else []),
-    ]
+    options = ["--failed", says_folder / "failed.csv", "--resamples", 0]
     assert rank_says(says_folder / "runtimes.csv", *options, teams="m.csv")[0] == 0
     (says_folder / file).write_text(INPUTS[file])
     differences = podium.verify(says_folder / "final", jobs=1).differences

@@ -69,7 +69,7 @@ def board_of(
     everybody, rule, told = _everybody(inputs, options, solution, scored)
     files = jury.competing(everybody, inputs.teams)
     leaderboard, decided, prizes = _ranked(options, inputs, solution, files)
-    baselines, of_jury = _of_jury(options, inputs, solution, everybody, leaderboard)
+    baselines = _baselines(options, inputs, solution, everybody)
     site_table, of_site = _of_site(inputs, solution, leaderboard, baselines)
     sent, chosen = _that_count(files, leaderboard["team"], inputs.submissions, scored)
     aside = files[everybody["chosen"] & ~files["chosen"]]  # the files of teams that do not compete
@@ -90,7 +90,7 @@ def board_of(
         rejected=_rejected(shown),
         failed=inputs.failed,
         similar=_similar(desk, files, leaderboard, examined, aside["team"], of_aside),
-        facts=facts | of_jury | of_site | _facts(options, inputs, solution, leaderboard, shown, told),
+        facts=facts | of_site | _facts(options, inputs, solution, leaderboard, shown, told),
         prizes=prizes,
         baselines=baselines,
         entries=entries,
@@ -153,27 +153,14 @@ def _ranked(
     return jury.with_notes(jury.with_prizes(leaderboard, prizes), inputs.teams), decided, prizes
 
 
-def _of_jury(
-    rules: Rules, inputs: Inputs, solution: Solution, everybody: pd.DataFrame, leaderboard: pd.DataFrame
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Rank the baselines, and find out what the jury's decisions changed, as facts.
-
-    ``everybody`` has the files of all teams, also of those that do not compete.
-    """
-    teams = inputs.teams
-    if teams.empty:
-        return pd.DataFrame(), {}
+def _baselines(rules: Rules, inputs: Inputs, solution: Solution, everybody: pd.DataFrame) -> pd.DataFrame:
+    """Rank the baselines among the files of all teams, by score alone."""
+    files = everybody[everybody["chosen"] & everybody["team"].isin(jury.baselines_in(inputs.teams))]
+    if files.empty:
+        return pd.DataFrame()
     how = solution.higher_is_better, choice.column_of(solution.deciding)
-    baselines = everybody[everybody["chosen"] & everybody["team"].isin(jury.baselines_in(teams))]
-    if len(baselines):
-        by_score, _ = reward(baselines, inputs.runtimes, replace(rules, boost=False), *how)
-        baselines = jury.with_notes(by_score.assign(note=""), teams)
-    facts = {"decisions": teams.to_dict("records")}
-    try:
-        without, _ = reward(everybody, inputs.runtimes, rules, *how)
-    except HostError:  # such as a baseline with a negative score, which cannot be boosted
-        return baselines, facts
-    return baselines, facts | {"changes": jury.changes(without, leaderboard, rules.prizes)}
+    baselines, _ = reward(files, inputs.runtimes, replace(rules, boost=False), *how)
+    return jury.with_notes(baselines.assign(note=""), inputs.teams)
 
 
 def _of_site(
@@ -304,6 +291,7 @@ def _facts(
         "noise_known": not boosted or speed.noise_of(leaderboard, inputs.runtimes).is_known,
         "counts": _counts(leaderboard, files, inputs.failed),
         "warnings": told,
+        **({} if inputs.teams.empty else {"decisions": inputs.teams.to_dict("records")}),
         **{name: read for name, read in solution.frame.attrs.items() if name == reading.READ},
     }
 

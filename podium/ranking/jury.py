@@ -5,7 +5,7 @@ speed is rewarded and chance is examined.  So the rest of the board is the one w
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -23,13 +23,11 @@ from podium.words.wording import counted, listed, printable
 NO_PRIZE, BASELINE, DISQUALIFIED = "no prize", "baseline", "disqualified"
 STATUSES = (NO_PRIZE, BASELINE, DISQUALIFIED)
 COLUMNS = ["team", "status", "reason"]
-SAME = "same_as"  # the column with the team to which the files of another one belong, too
 TEAMS = Table(
     key=["team"],
     team=TEXT,
-    status=one_of(*STATUSES).optional,
+    status=one_of(*STATUSES),
     reason=REMARK.optional,
-    same_as=TEXT.optional,
 )
 NOTHING_DECIDED = pd.DataFrame(columns=COLUMNS)
 A_DATE = len("2024-01-23")
@@ -66,24 +64,15 @@ class Prizes(NamedTuple):
 
 def read(path: Location, submissions: Sequence[Submission], failed: pd.DataFrame) -> pd.DataFrame:
     """Read the table of decisions, and make sure that it speaks of teams that there are."""
-    table = TEAMS.read(path).reindex(columns=[*COLUMNS, SAME]).astype(object).fillna("")
+    table = TEAMS.read(path).reindex(columns=COLUMNS).astype(object).fillna("")
     table["reason"] = table["reason"].str.strip()
     teams = {each.team for each in submissions} | {*failed["team"]}
-    accounts = {*table.loc[table[SAME] != "", "team"]}
-    for row, (team, status, reason, same) in enumerate(table.itertuples(index=False, name=None)):
-        for column, name in (("team", team), (SAME, same)):
-            if name and name not in teams:
-                raise HostError(wrong(path, row, column, _known_team(name, teams), name))
-        if not status and not same:
-            raise HostError(wrong(path, row, "status", f"one of {', '.join(STATUSES)}", None))
-        if same and (status or same in accounts):
-            expected = "nothing beside a status" if status else "a team that has no other name itself"
-            raise HostError(wrong(path, row, SAME, expected, same))
+    for row, (team, status, reason) in enumerate(table.itertuples(index=False, name=None)):
+        if team not in teams:
+            raise HostError(wrong(path, row, "team", _known_team(team, teams), team))
         if status == DISQUALIFIED and not reason:
             raise HostError(wrong(path, row, "reason", f"why {printable(team)[:60]} is {DISQUALIFIED}", None))
-    if not accounts:
-        return table[COLUMNS]
-    return table.assign(status=table["status"].where(table[SAME] == "", "same team as " + table[SAME]))
+    return table
 
 
 def _known_team(name: str, teams: set[str]) -> str:
@@ -91,40 +80,6 @@ def _known_team(name: str, teams: set[str]) -> str:
     alike = [team for team in sorted(teams) if names.key_of(team) == names.key_of(name)]
     nearest = alike or difflib.get_close_matches(name, sorted(teams), 3, 0.5) or sorted(teams)
     return f"a team with a submission or a failed model, such as {listed(nearest, 3)}"
-
-
-# ---- Several accounts of one team --------------------------------------------------------------------------
-
-
-def accounts_of(teams: pd.DataFrame) -> dict[str, str]:
-    """The team to which each account belongs that is not a team of its own."""
-    if SAME not in teams:
-        return {}
-    others = teams[teams[SAME] != ""]
-    return dict(zip(others["team"], others[SAME]))
-
-
-def files_of_one(files: Sequence[Submission], accounts: Mapping[str, str]) -> list[Submission]:
-    """Give the files of accounts to their team, under names that say who sent them."""
-    return [
-        each._replace(team=accounts[each.team], name=f"{each.team}/{each.name}", account=each.team)
-        if each.team in accounts
-        else each
-        for each in files
-    ]
-
-
-def table_of_one(
-    table: pd.DataFrame | None, files: Sequence[Submission], accounts: Mapping[str, str]
-) -> pd.DataFrame | None:
-    """Name teams and files in a table as `files_of_one` does; what a team has, each of its files has."""
-    if table is None:
-        return None
-    if "submission" not in table:
-        keys = pd.DataFrame([each[:2] for each in files], columns=["team", "submission"])
-        table = keys.merge(table, on="team")
-    sent = table["submission"].where(~table["team"].isin(accounts), table["team"] + "/" + table["submission"])
-    return table.assign(team=table["team"].map(lambda team: accounts.get(team, team)), submission=sent)
 
 
 # ---- Who competes ------------------------------------------------------------------------------------------
@@ -153,10 +108,8 @@ def with_notes(leaderboard: pd.DataFrame, teams: pd.DataFrame) -> pd.DataFrame:
     """Say in the notes of a board, and in a column, what was decided about a team."""
     if teams.empty:
         return leaderboard
-    rows = teams[COLUMNS].itertuples(index=False, name=None)
+    rows = teams.itertuples(index=False, name=None)
     of_team = {team: ": ".join(filter(None, each)) for team, *each in rows}
-    for account, team in accounts_of(teams).items():
-        of_team[team] = "; ".join(filter(None, [of_team.get(team, ""), f"with the files of {account}"]))
     decided = leaderboard["team"].map(of_team).fillna("")
     notes = ["; ".join(filter(None, both)) for both in zip(decided, leaderboard["note"])]
     return leaderboard.assign(
@@ -184,30 +137,6 @@ def with_baselines(leaderboard: pd.DataFrame, baselines: pd.DataFrame, higher_is
     # The board is in order already, also where what decides is the same.
     order = np.argsort(sign * both["boosted_score"].to_numpy(dtype=np.float64), kind="stable")
     return both.iloc[order].reset_index(drop=True)
-
-
-# ---- What the table changed -------------------------------------------------------------------------------
-
-
-def changes(everybody: pd.DataFrame, leaderboard: pd.DataFrame, number: int) -> dict[str, list[str]]:
-    """Compare the board with the one on which everybody competes and may win a prize.
-
-    ``moved_up`` has the teams with a better rank, and ``prizes`` and ``boosts`` those that win one now;
-    ``no_prizes`` and ``no_boosts`` have those that do not win one any more.
-    """
-    rank = dict(zip(everybody["team"], everybody["rank"]))
-    moved = leaderboard["rank"] < leaderboard["team"].map(rank)
-    prizes = leaderboard.loc[leaderboard["prize"].notna(), "team"].tolist()
-    boosts = leaderboard.loc[leaderboard["boost"] > 0, "team"].tolist()
-    had_prizes = everybody["team"].head(number).tolist()
-    had_boosts = everybody.loc[everybody["boost"] > 0, "team"].tolist()
-    return {
-        "moved_up": leaderboard.loc[moved, "team"].tolist(),
-        "prizes": [team for team in prizes if team not in had_prizes],
-        "no_prizes": [team for team in had_prizes if team not in prizes],
-        "boosts": [team for team in boosts if team not in had_boosts],
-        "no_boosts": [team for team in had_boosts if team not in boosts],
-    }
 
 
 # ---- The deadline -----------------------------------------------------------------------------------------

@@ -176,19 +176,7 @@ def inputs_of(options: Options, files: list[Submission]) -> Inputs:
         inputs = inputs._replace(left_out=leaving_out.read(options.left_out))
     if options.before is not None:
         inputs = inputs._replace(earlier=leaving_out.read_earlier(options.before))
-    accounts = jury.accounts_of(inputs.teams)
-    return _of_accounts(inputs, accounts) if accounts else inputs
-
-
-def _of_accounts(inputs: Inputs, accounts: Mapping[str, str]) -> Inputs:
-    """Give what accounts have to the teams to which they belong."""
-    files, board = inputs.submissions, inputs.site_board
-    return inputs._replace(
-        submissions=jury.files_of_one(files, accounts),
-        failed=inputs.failed.assign(team=[accounts.get(team, team) for team in inputs.failed["team"]]),
-        runtimes=jury.table_of_one(inputs.runtimes, files, accounts),
-        site_board=board and board._replace(teams=[accounts.get(team, team) for team in board.teams]),
-    )
+    return inputs
 
 
 def _check_teams(wanted: Sequence[str], inputs: Inputs) -> None:

@@ -138,7 +138,6 @@ class Options(Heading, Rules, Places):
         The jury's decisions: a CSV with the columns team, status ("no prize", "baseline" or "disqualified") and
         reason, which are published on the page and in ``run.json``. With "no prize", a team is ranked and its
         prize goes to the next one. A baseline is shown without a rank, and who is disqualified below the board.
-        With a team in the column same_as in place of a status, the files of both are those of that team.
     team : NAME
         A team that gets a page of its own, ``team.html``. Several teams, or "all", get a page each, such as
         ``team_7_red_pen.html``.

@@ -96,9 +96,7 @@ def _hardware() -> dict[str, str | int | None]:
 def _entry_of(submission: Submission, result: Scored) -> dict[str, str]:
     """What run.json says of a submission."""
     known = {name: getattr(submission, name) for name in OF_MANIFEST} | {"side_sha256": result.side_digest}
-    team = submission.account or submission.team
-    name = submission.name.removeprefix(f"{submission.account}/") if submission.account else submission.name
-    entry = {"team": team, "submission": name, "sha256": result.digest}
+    entry = {"team": submission.team, "submission": submission.name, "sha256": result.digest}
     return entry | {name: known[name] for name in ("side_sha256", *OF_MANIFEST) if known[name]}
 
 

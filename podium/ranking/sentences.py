@@ -17,7 +17,7 @@ from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import LEVEL, Doubt, Reason
-from podium.words.wording import counted, listed, ordinal, plural, together
+from podium.words.wording import counted, listed, ordinal, plural
 
 CONFIDENCE = f"{LEVEL:.0%}"  # of all intervals
 LIKELY = 0.05  # a rival is named if it would be first in at least this share of new competitions
@@ -336,22 +336,14 @@ class Sentences(NamedTuple):
         return [f"{goes}; {follows}.", *self._difference(row, other)]
 
     def _jury(self) -> list[str]:
-        """Say what the decisions about teams have changed, compared with the same scores without any."""
-        decisions = self.facts.get("decisions", [])
-        told = [
-            f"The files of {name_of(each['team'])} count as those of {name_of(each['same_as'])}."
-            for each in decisions
-            if each.get("same_as")
-        ]
-        if not (others := len(decisions) - len(told)):
-            return told
-        about = counted(others, "team")
-        if (changes := self.facts.get("changes")) is None:
-            return [*told, f"Something was decided about {about}."]
-        parts = _changed({what: [name_of(team) for team in teams] for what, teams in changes.items()})
-        if not parts:
-            return [*told, f"Decisions about {about} changed no rank, prize or boost."]
-        return [*told, f"By decisions about {about}: {'; '.join(parts)}."]
+        """Say about which teams something was decided."""
+        decisions, of_status = self.facts.get("decisions", []), dict[str, list[str]]()
+        for each in decisions:
+            of_status.setdefault(each["status"], []).append(name_of(each["team"]))
+        parts = [f"{status}: {listed(teams)}" for status, teams in of_status.items()]
+        return (
+            [f"The jury decided about {counted(len(decisions), 'team')} ({'; '.join(parts)})."] if parts else []
+        )
 
     def _left_out(self) -> list[str]:
         """Say which items count for nobody, and what has changed since an earlier board."""
@@ -370,21 +362,6 @@ class Sentences(NamedTuple):
         wins = int((table["first_team"] == self.board["team"].iloc[0]).sum())
         others = f"{wins} of {len(table)} other decisions about the metric and the rewards"
         return [f"Under {others}, {self._name(0)} would also be first."]
-
-
-def _changed(names: dict[str, list[str]]) -> list[str]:
-    """Say which teams moved up, and which ones won or lost a prize or a boost."""
-    parts = []
-    if moved := names["moved_up"]:
-        parts.append(f"{counted(len(moved), 'team')} moved up ({listed(moved, NAMED)})")
-    for what in ("prize", "boost"):
-        won, lost = names[f"{what}s"], names[f"no_{what}s"]
-        if won:
-            instead = f", and not {together(lost, NAMED)}" if lost else ""
-            parts.append(f"a {what} goes to {together(won, NAMED)}{instead}")
-        elif lost:
-            parts.append(f"no {what} goes to {together(lost, NAMED)} any more")
-    return parts
 
 
 def _too_little(doubt: Doubt, facts: dict[str, Any]) -> str:

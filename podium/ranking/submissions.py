@@ -68,7 +68,6 @@ class Submission(NamedTuple):
     submitted_at: str = ""  # the time of submission, as a manifest has it
     public_score: str = ""  # the Public score, as a manifest has it
     selected: str = ""  # "yes" if it is one of those that the team selected, as a manifest has it
-    account: str = ""  # the team that sent the file, if a jury has found that it is another one, too
     side: str = ""  # the path of the host's file beside it, see `podium.contest.reading.add_side`
     files: tuple[str, ...] = ()  # the documents below the path, if it is a folder of them
     # The hashes of what was scored, see `podium.ranking.job.digests_of`. They are compared if the file is read

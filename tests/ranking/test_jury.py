@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -123,7 +122,7 @@ def test_prizes_pass_on_and_all_is_recorded_shown_and_verified(competition, tmp_
     assert len(record["inputs"]["teams"]["sha256"]) == 64
     page = (tmp_path / "out" / "board.html").read_text()
     assert "because of Cy" in page
-    assert "By decisions about 3 teams: " in page
+    assert "The jury decided about 3 teams (no prize: Ada; baseline: Bo; disqualified: Cy)." in page
     assert podium.verify(tmp_path / "out", jobs=1)
     table_of(table, statuses | {"Di": "no prize"})
     (changed, *_) = podium.verify(tmp_path / "out", jobs=1).differences
@@ -218,83 +217,6 @@ def test_what_strangers_say_moves_no_cursor(says_folder, says, rank_says):
     assert podium.verify(says_folder / "final", jobs=1)
 
 
-@pytest.fixture
-def accounts(says_folder, says):
-    """Four teams, of which one is another account of another one with a better file, and tables about them."""
-    for name, score in {"Ada": 0.5, "Bo": 0.6, "Twin/s.csv": 0.8, "Twin/t.csv": 0.7, "Cy": 0.4}.items():
-        says(name.removesuffix(".csv"), score)
-    tables = {
-        "teams": "team,status,reason,same_as\nTwin,,one person,Ada\nCy,no prize,late,\n",
-        "runtimes": "team,runtime\nAda,50\nTwin,40\nBo,45\nCy,60\n",
-        "select": "team,submission\nAda,Ada.csv\nTwin,t.csv\n",
-        "failed": "team,model,reason\nTwin,m,died\n",
-    }
-    for name, text in tables.items():
-        (says_folder / f"{name}.csv").write_text(text)
-    return says_folder
-
-
-def test_several_accounts_are_one_team(accounts, rank_says):
-    runtimes, teams = accounts / "runtimes.csv", ["--teams", accounts / "teams.csv"]
-    code, _, err = rank_says(runtimes, "--resamples", 0, *teams, "--failed", accounts / "failed.csv")
-    assert code == 0, err
-    assert "The files of Twin count as those of Ada." in (accounts / "final" / "board.html").read_text()
-    board = pd.read_csv(accounts / "final" / "final_leaderboard.csv").set_index("team")
-    assert list(board.index) == ["Ada", "Bo", "Cy"]
-    ada = board.loc["Ada"]
-    assert (ada["submission"], ada["runtime"], ada["note"]) == ("Twin/s.csv", 40, "with the files of Twin")
-    record = json.loads((accounts / "final" / "run.json").read_text())
-    assert [each["team"] for each in record["submissions"]] == ["Ada", "Bo", "Cy", "Twin", "Twin"]
-    assert record["decisions"][0] == {
-        "team": "Twin", "status": "same team as Ada", "reason": "one person", "same_as": "Ada"
-    }  # fmt: skip
-    assert podium.verify(accounts / "final", jobs=1)
-    (accounts / "site.csv").write_text("team,score\nAda,0.50\nTwin,0.65\nBo,0.55\nCy,0.45\n")
-    shown = podium.rank(
-        again=accounts / "final", out=accounts / "site", site_board=accounts / "site.csv", jobs=1
-    )
-    assert (shown.facts["site"]["same"], shown.facts["site"]["only_there"]) == (3, [])
-    podium.rank(again=accounts / "final", out=accounts / "other", resamples=0, jobs=1)
-    other, same = (pd.read_csv(accounts / name / "final_leaderboard.csv") for name in ("other", "final"))
-    assert other.equals(same)
-    (accounts / "nothing.csv").write_text("team,status\n")
-    lifted = podium.rank(
-        again=accounts / "final", out=accounts / "lifted", teams=accounts / "nothing.csv", jobs=1
-    )
-    assert lifted.leaderboard["team"].tolist() == ["Twin", "Bo", "Ada", "Cy"]
-
-
-def test_the_selections_of_several_accounts_are_one(accounts, rank_says):
-    options = ["--resamples", 0, "--teams", accounts / "teams.csv", "--select", accounts / "select.csv"]
-    assert rank_says(*options)[0] == 0
-    files = pd.read_csv(accounts / "final" / "all_submissions.csv")
-    why = {name: (team, reason) for team, name, reason in files[["team", "submission", "why"]].to_numpy()}
-    assert why["Twin/t.csv"] == ("Ada", "best by score of the selected files")
-    assert why["Twin/s.csv"] == ("Ada", "not selected")
-    (accounts / "select.csv").write_text("team,submission\nAda,Ada.csv\n")
-    assert rank_says(*options)[0] == 0
-    board = pd.read_csv(accounts / "final" / "final_leaderboard.csv").set_index("team")
-    assert board.loc["Ada", "submission"] == "Ada.csv"
-
-
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        ("Twin,,x,Nobody\n", "row number 1: expected a team with a submission .* in the column same_as"),
-        ("Twin,,x,Twin\n", "expected a team that has no other name itself in the column same_as"),
-        ("Twin,,x,Ada\nAda,,x,Bo\n", "expected a team that has no other name itself in the column same_as"),
-        ("Twin,no prize,x,Ada\n", "expected nothing beside a status in the column same_as"),
-        ("Twin,,x,\n", "expected one of no prize, baseline, disqualified in the column status"),
-        ("Twin,,x,Ada\nTwin,,x,Bo\n", "row number 2: expected another one than in row number 1"),
-    ],
-)
-def test_an_account_belongs_to_one_team(accounts, rank_says, rows, told):
-    (accounts / "teams.csv").write_text(f"team,status,reason,same_as\n{rows}")
-    code, _, err = rank_says("--resamples", 0, "--teams", accounts / "teams.csv")
-    assert code == 4
-    assert re.search(told, err), err
-
-
 def test_a_failed_model_may_be_disqualified(competition, tmp_path):
     (tmp_path / "failed.csv").write_text("team,model,reason\nGus,gus,timeout\n")
     (tmp_path / "teams.csv").write_text("team,status,reason\nGus,disqualified,two accounts\n")
@@ -302,7 +224,7 @@ def test_a_failed_model_may_be_disqualified(competition, tmp_path):
         again=competition / "all", failed=tmp_path / "failed.csv", teams=tmp_path / "teams.csv",
         out=tmp_path / "o", jobs=1,
     )  # fmt: skip
-    assert "Decisions about 1 team changed no rank, prize or boost." in board.summary
+    assert "The jury decided about 1 team (disqualified: Gus)." in board.summary
 
 
 def test_an_answer_to_a_team_is_about_that_team_alone(competition, tmp_path, call):

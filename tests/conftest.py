@@ -162,11 +162,3 @@ def _state_of_process() -> dict[str, Any]:
         "garbage collection": gc.isenabled(),
         "streams": (sys.stdin, sys.stdout, sys.stderr),
     }
-
-
-@pytest.fixture
-def memory_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets podium open addresses in the memory of this process, as if they were those of a site."""
-    from podium.tables import files
-
-    monkeypatch.setattr(files, "PROTOCOLS", files.PROTOCOLS | {"memory"})

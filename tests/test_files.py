@@ -15,13 +15,14 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-import fsspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from podium.contest import reading
+from podium.metric import hosted
 from podium.ranking import submissions
 from podium.tables import files, formats
 from podium.tables.files import parse_json, write_atomically
@@ -312,29 +313,20 @@ def test_a_zip_with_one_table_is_read():
         assert frame.to_dict("list") == {"id": ["007"], "x": [1]}
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "memory://x",
-        "file:///etc/passwd",
-        "data://x,id",
-        "github://a:b@main/x.csv",
-        "https://example.org/x.zip::zip://a",
-        "reference://a.csv::data:,{}",
-        "simplecache::s3://bucket/x.csv",
-        "zip://a.csv::https://example.org/x.zip",
-    ],
-)
-def test_whoever_writes_an_address_does_not_choose_how_it_is_read(address, monkeypatch):
-    monkeypatch.setattr(fsspec, "open", lambda *_, **__: pytest.fail("it was opened"))
-    with pytest.raises(UsageError, match="expected one address that begins with"):
-        files.read_bytes(address)
-    with pytest.raises(UsageError, match="expected one address that begins with"):
-        submissions.find(address)
+@pytest.mark.parametrize("address", ["https://example.org/x.csv", "s3://bucket/x.jsonl", "file:///etc/passwd"])
+def test_an_address_is_to_be_downloaded_first(address, tmp_path):
+    def official(path):
+        return reading.read_solution(hosted.load("scifact"), path, {})
+
+    for read in (files.read_bytes, submissions.find, submissions.absolute, official):
+        with pytest.raises(UsageError, match=f"cannot read {address}: it is an address; download it first"):
+            read(address)
+    (tmp_path / "manifest.csv").write_text(f"team,path\nA,{address}\n")
+    with pytest.raises(HostError, match=rf"row number 1: expected a path .*download it first.*'{address}'"):
+        submissions.find(tmp_path / "manifest.csv")
 
 
-@pytest.mark.usefixtures("memory_addresses")
-@pytest.mark.parametrize("path", ["memory://table.csv", "-", "table.csv"])
+@pytest.mark.parametrize("path", ["-", "table.csv"])
 def test_no_more_than_the_limit_is_read(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(files, "MOST_BYTES", 10)
@@ -342,7 +334,6 @@ def test_no_more_than_the_limit_is_read(path, tmp_path, monkeypatch):
     def read(content):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         Path("table.csv").write_bytes(content)
-        fsspec.filesystem("memory").pipe("/table.csv", content)
         return files.read_bytes(path)
 
     assert read(b"0123456789") == b"0123456789"

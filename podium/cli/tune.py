@@ -27,7 +27,7 @@ class Options(OfParameters):
     Parameters
     ----------
     solution : SOLUTION
-        The right answers: .csv, .csv.gz, .parquet or a URL.
+        The right answers: .csv, .csv.gz or .parquet.
     predictions : PREDICTIONS
         The candidate segments, in the same formats; - for standard input.
     apply : CANDIDATES

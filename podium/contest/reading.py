@@ -1,8 +1,6 @@
 """Read a solution and submissions from files, with columns of texts and of numbers as the metric wants them."""
 
-import posixpath
 import tempfile
-import urllib.parse
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -21,9 +19,9 @@ from podium.tables.files import (
     ReadFile,
     ReadFolder,
     is_table_name,
-    is_url,
     megabytes,
     read_bytes,
+    refuse_url,
 )
 from podium.tables.formats import parse_table
 from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
@@ -81,6 +79,7 @@ def _read(
     most_bytes: int = MOST_BYTES,
 ) -> pd.DataFrame:
     """Read a table, or let `official` read an official file; `error` says whose fault wrong content is."""
+    refuse_url(path)
     if isinstance(path, ReadFolder) and official is not None:
         if sum(map(len, path.files.values())) > most_bytes:
             raise error(f"{path}: expected at most {megabytes(most_bytes)}, found more")
@@ -90,16 +89,12 @@ def _read(
         raise UsageError(f"{path}: expected a table, found JSON; {cure}")
     if official is None or is_table_name(path):
         return _parse(metric, read_bytes(path), str(path), parameters, error, most_bytes)
-    if not isinstance(path, ReadFile) and str(path) != "-" and not is_url(path):
+    if not isinstance(path, ReadFile) and str(path) != "-":
         return official(Path(path))  # It may be a folder.
     content, name, is_table = read_bytes(path), str(path), False
     if name == "-":
         name = "standard input"
         is_table = _has_column(content, text_columns(metric, parameters))
-    elif is_url(name):
-        parts = urllib.parse.urlsplit(name)
-        name = posixpath.basename(parts.netloc + parts.path) or "download"
-        is_table = is_table_name(name)  # A URL's query does not belong to the file's name.
     if is_table:
         return _parse(metric, content, name, parameters, error, most_bytes)
     if len(content) > most_bytes:

@@ -16,7 +16,7 @@ from podium.ranking import leaving_out, making, output, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, RUN, Options
 from podium.ranking.submissions import Submission, find
-from podium.tables.files import Location, is_url, read_bytes
+from podium.tables.files import Location, read_bytes
 from podium.tables.formats import parse_rows
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed, printable
@@ -56,8 +56,6 @@ def compared(
     inputs = [path for each in both for path in each.paths.values() if path is not None]
     parts, others = told_beside(facts, home, inputs)
     there = find(options.submissions, options.side, hosted.load(options.metric).companion.documents)
-    if "submissions" not in given:
-        _check_addresses_of(there)
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     files = [each for each in there if each[:2] in published]
     differences = [
@@ -80,16 +78,6 @@ def announce(metric: Path) -> None:
         digests = executed.digests(hosted.files_of(metric))
         files = ", ".join(f"{metric.with_name(name)} (SHA-256 {digest})" for name, digest in digests.items())
         print(printable(f"executing the metric: {files}"), file=sys.stderr)
-
-
-def _check_addresses_of(there: Sequence[Submission]) -> None:
-    """Refuse to open the addresses in a manifest that only run.json names."""
-    address = next((path for each in there for path in (each.path, each.side) if is_url(path)), None)
-    if address is not None:
-        raise UsageError(
-            f"the manifest that {RUN} names: expected files, found the address {printable(address)[:200]}; "
-            "podium opens it only where you name the manifest: --submissions PATH"
-        )
 
 
 def _notices(facts: Mapping[str, Any], home: Path) -> list[str]:

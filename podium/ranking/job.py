@@ -8,6 +8,7 @@ import platform
 import threading
 import warnings
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,6 @@ from podium.tables.files import (
     Location,
     ReadFile,
     ReadFolder,
-    is_url,
     megabytes,
     read_bytes,
     read_once,
@@ -45,7 +45,7 @@ class Job:
     """What is scored, and how; where it was prepared, with the solution."""
 
     metric: str  # the name of the metric, or the path of its file
-    solution_path: str  # or the URL
+    solution_path: str
     parameters: tuple[tuple[str, Any], ...]  # of the metric's ``score``, sorted by name
     metric_digests: tuple[tuple[str, str], ...]  # the SHA-256 of each file that the metric executes, by names
     solution_digest: str
@@ -94,7 +94,7 @@ def content_digest(path: Location) -> str:
     """Hash the content of a file, or the names and contents of all files in a folder."""
     if isinstance(path, ReadFile):
         return path.sha256
-    if is_url(path) or not os.path.isdir(path):
+    if not os.path.isdir(path):
         return sha256(read_bytes(path))
     files = (file for file in Path(path).rglob("*") if file.is_file())
     return _digest_of_all({file.relative_to(path).as_posix(): content_digest(str(file)) for file in files})
@@ -207,7 +207,8 @@ def probe(job: Job | None = None, submission: Submission | None = None) -> dict[
     """Make sure that this worker can read the files, and tell which versions it has."""
     if job is not None and submission is not None:
         solution_of(job)
-        contents_of(submission)
+        with suppress(NotAFile):  # which is the submission's fault
+            contents_of(submission)
     return versions()
 
 
@@ -223,6 +224,8 @@ Contents = tuple[Content, bytes | None]  # of a submission and of the host's fil
 
 def contents_of(submission: Submission) -> Contents:
     """Read the content of a submission and of the host's file beside it."""
+    if submission.is_missing:
+        raise NotAFile(submission.path, "nothing", "a file")
     side = read_bytes(submission.side) if submission.side else None
     if submission.path.endswith("/"):
         raise NotAFile(submission.path, "a folder")

@@ -24,7 +24,7 @@ from podium.ranking.output import PAGE, STORE
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, find, read_failed
 from podium.tables import names
-from podium.tables.files import Location, ReadFile, alone_in, check_apart, is_url
+from podium.tables.files import Location, ReadFile, alone_in, check_apart
 from podium.words.errors import UsageError
 from podium.words.wording import listed
 
@@ -106,7 +106,7 @@ def _anew(asked: Options, more: Mapping[str, Any]) -> tuple[Options, Found]:
 
 def _failed_beside(runtimes: Location | None) -> str | None:
     """Find the failed.csv that ``podium run`` wrote beside its runtimes.csv."""
-    if runtimes is None or is_url(runtimes):
+    if runtimes is None:
         return None
     path = Path(runtimes).with_name("failed.csv")
     return str(path) if path.is_file() else None

@@ -22,7 +22,7 @@ from podium.ranking.rules import PATHS, RUN, Heading, Options, Rules
 from podium.ranking.submissions import Submission, absolute
 from podium.running.settings import LARGEST
 from podium.tables import records
-from podium.tables.files import Location, is_url, open_regular, read_bytes
+from podium.tables.files import Location, open_regular, read_bytes
 from podium.words.errors import UsageError
 from podium.words.options import fault_in, flag_of
 from podium.words.version import __version__
@@ -106,9 +106,7 @@ def text_of(facts: Mapping[str, Any]) -> str:
 
 
 def relative(path: Location, folder: Path) -> str:
-    """Write a path relative to a folder; a URL stays as it is."""
-    if is_url(path):
-        return str(path)
+    """Write a path relative to a folder."""
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # a path on another drive cannot be relative
@@ -153,9 +151,9 @@ def options_of(
     """Find out from a run.json what was asked for; inputs may be given in place of those that it names."""
 
     def path_of(name: str) -> Any:
-        """The path of an input; URLs and names of metrics are not relative to the folder."""
+        """The path of an input; names of metrics are not relative to the folder."""
         path = (facts["inputs"].get(name) or {}).get("path")
-        if path is None or is_url(path) or (name == "metric" and path in hosted.names()):
+        if path is None or (name == "metric" and path in hosted.names()):
             return path
         return os.path.normpath(os.path.join(folder, path))
 
@@ -178,10 +176,7 @@ def options_of(
 def recorded(
     folder: Location, given: Mapping[str, Location], naming: str, unread: Collection[str] = ()
 ) -> tuple[dict[str, Any], Options]:
-    """Read the record of a finished run, and what was asked for; the inputs that are given count.
-
-    Nothing is opened that only run.json names and that is an address, because it may be a stranger's.
-    """
+    """Read the record of a finished run, and what was asked for; the inputs that are given count."""
     facts = read(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
     options = options_of(facts, home, given)
@@ -189,11 +184,6 @@ def recorded(
         if path is None or name in (*given, *unread) or (name == "metric" and path in hosted.names()):
             continue
         option = naming.replace("--NAME", flag_of(name))
-        if is_url(path):
-            raise UsageError(
-                f"{RUN}: expected the {name} in a file, found the address {printable(path)[:200]}; podium "
-                f"opens an address only where you name it: {option}"
-            )
         if not os.path.exists(path):
             raise UsageError(
                 f"{RUN} names {printable(path)[:200]}, which is not there; say where it is now: {option}"

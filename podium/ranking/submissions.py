@@ -1,7 +1,6 @@
-"""The files that are ranked: those in a folder, at a URL, or in a manifest."""
+"""The files that are ranked: those in a folder or in a manifest."""
 
 import os
-import posixpath
 import re
 import warnings
 import zlib
@@ -20,22 +19,23 @@ from podium.tables.files import (
     GZIP,
     TABLE_SUFFIXES,
     Location,
-    check_address,
     is_table_name,
     is_url,
     open_regular,
+    refuse_url,
 )
-from podium.tables.schema import REMARK, TEXT, TIME, Table, number, one_of
+from podium.tables.schema import REMARK, TEXT, TIME, Cells, Table, number, one_of
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed
 
+PATH = Cells("a path on this machine (download it first)", lambda cells: ~cells.map(str).map(is_url))
 MANIFEST = Table(
     team=TEXT,
-    path=TEXT,
+    path=PATH,
     submission=TEXT.optional,
     submitted_at=TIME.optional,
     public_score=number("a number").optional._replace(is_text=True),
-    side=TEXT.optional,
+    side=PATH.optional,
     selected=one_of("yes").optional,
 )
 LISTED = Table(key=["team", "submission"], team=TEXT, submission=TEXT)
@@ -63,20 +63,21 @@ class Submission(NamedTuple):
 
     team: str  # the name of the team
     name: str  # the name of the file among the files of the team
-    path: str  # an absolute path or a URL
+    path: str  # an absolute path
     size: int = 0  # the size of the file in bytes, or 0 if it is not known
     submitted_at: str = ""  # the time of submission, as a manifest has it
     public_score: str = ""  # the Public score, as a manifest has it
     selected: str = ""  # "yes" if it is one of those that the team selected, as a manifest has it
     side: str = ""  # the path of the host's file beside it, see `podium.contest.reading.add_side`
     files: tuple[str, ...] = ()  # the documents below the path, if it is a folder of them
+    is_missing: bool = False  # whether a manifest names it and it is not there, so that it is rejected
     # The hashes of what was scored, see `podium.ranking.job.digests_of`. They are compared if the file is read
     # again.
     digests: str = ""
 
 
 def find(source: Location, side: Location | None = None, documents: Iterable[str] = ()) -> list[Submission]:
-    """Find the submissions in a folder, at a URL, or in a manifest.
+    """Find the submissions in a folder or in a manifest.
 
     A manifest has the columns ``team`` and ``path``.  It may have ``submission``, ``submitted_at``,
     ``public_score``, ``selected`` and ``side``, too.  Its paths are relative to the folder in which it is.
@@ -132,19 +133,7 @@ def _listed(source: str, is_of_one: bool = False) -> tuple[str, list[tuple[str, 
 
     A folder in which nothing is looked for is listed with a slash at the end of its name.
     """
-    if is_url(source):
-        import fsspec
-
-        check_address(source)
-        try:
-            system, root = fsspec.core.url_to_fs(source)
-            about_files = system.find(root, detail=True)
-        except Exception as problem:  # every client has exceptions of its own
-            raise UsageError(f"cannot list {source}: {type(problem).__name__}: {problem}") from None
-        sizes = {
-            posixpath.relpath(name, root): int(about.get("size") or 0) for name, about in about_files.items()
-        }
-        return source.rstrip("/"), list(sizes.items())
+    refuse_url(source)
     if not Path(source).is_dir():
         raise UsageError(f"there is no folder {source}")
     root, files, folders, found = absolute(source), [], [""], Counter[str]()
@@ -232,8 +221,8 @@ def _of_files(
 
 
 def _joined(path: str, name: str) -> str:
-    """A path or an address with a name below it."""
-    return path if not name else f"{path}/{name}" if is_url(path) else os.path.join(path, *name.split("/"))
+    """A path with a name below it."""
+    return os.path.join(path, *name.split("/")) if name else path
 
 
 def _parts_of(path: str, inside: Sizes, documents: tuple[str, ...]) -> dict[str, Sizes]:
@@ -279,10 +268,8 @@ def _documents_among(path: str, files: Sizes, documents: tuple[str, ...]) -> tup
 
 def _is_list(path: str) -> bool:
     """Tell whether a file, which may be packed by gzip, begins like a list in JSON."""
-    import fsspec
-
     try:
-        with fsspec.open(path, "rb") if is_url(path) else open_regular(path, follow_links=False) as file:
+        with open_regular(path, follow_links=False) as file:
             start = file.read(SHORT)
         if start.startswith(GZIP):
             start = zlib.decompressobj(31).decompress(start, SHORT)
@@ -316,35 +303,49 @@ def _tell_no_tables(source: str, files: list[str]) -> None:
 def _of_manifest(manifest: Location, documents: tuple[str, ...]) -> list[Submission]:
     """Read the submissions that a manifest lists."""
     table, source = MANIFEST.read(manifest), os.fspath(manifest)
-    base = source.rpartition("/")[0] if is_url(source) else os.path.dirname(absolute(source))
-
-    def resolved(path: str) -> str:
-        """A path or URL that is not relative to the manifest any more."""
-        if is_url(path):
-            return path
-        return f"{base}/{path}" if is_url(base) else os.path.join(base, path)
-
+    base = os.path.dirname(absolute(source))
     submissions, left_out = [], list[str]()
     for row in table.to_dict("records"):
-        path = resolved(str(row["path"]))
+        path = _located(base, str(row["path"]))
         at, score, selected = (
             str(row.get(name) or "") for name in ("submitted_at", "public_score", "selected")
         )
         name = str(row.get("submission") or path.replace("\\", "/").rpartition("/")[2])
-        side = resolved(str(row["side"])) if row.get("side") else ""
+        side = _located(base, str(row["side"])) if row.get("side") else ""
         files = _files_at(path)
         sent = _submission(str(row["team"]), name, path, files, documents)
         left_out += [f"{row['path']}/{other}" for other in _passed_by(sent, files)]
-        submissions.append(sent._replace(submitted_at=at, public_score=score, selected=selected, side=side))
+        sent = sent._replace(submitted_at=at, public_score=score, selected=selected, side=side)
+        submissions.append(sent._replace(is_missing=_is_missing(path)))
     LISTED.checked(pd.DataFrame([each[:2] for each in submissions], columns=LISTED.key), source)
     _tell_no_tables(source, left_out)
+    if missing := [names.shown(f"{each.team}/{each.name}") for each in submissions if each.is_missing]:
+        warnings.warn(f"{source}: these files are not there and are rejected: {listed(missing)}", stacklevel=3)
     return submissions
+
+
+def _located(base: str, path: str) -> str:
+    """The place of a path in a manifest, which may be written with the backslashes of Windows."""
+    place = os.path.join(base, path)
+    plain = os.path.join(base, path.replace("\\", "/"))
+    return plain if _is_missing(place) and not _is_missing(plain) else place
+
+
+def _is_missing(path: str) -> bool:
+    """Tell whether nothing is at a path; what only this user cannot see is not missing."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _files_at(path: str) -> Sizes:
     """What lies at a path in a manifest."""
-    if is_url(path) or os.path.islink(path) or not os.path.isdir(path):
-        return {"": 0 if is_url(path) or not os.path.isfile(path) else os.path.getsize(path)}
+    if os.path.islink(path) or not os.path.isdir(path):
+        return {"": os.path.getsize(path) if os.path.isfile(path) else 0}
     return dict(_listed(path, is_of_one=True)[1])
 
 
@@ -371,4 +372,5 @@ def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[
 
 def absolute(path: Location) -> str:
     """Make a path absolute, so that it means the same in every working folder."""
-    return str(path) if is_url(path) else os.path.abspath(path)
+    refuse_url(path)
+    return os.path.abspath(path)

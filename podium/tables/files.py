@@ -9,7 +9,6 @@ error: `HostError` for the host's files, `SubmissionRejected` for submissions.
 """
 
 import contextlib
-import errno
 import functools
 import gc
 import gzip
@@ -35,7 +34,7 @@ from podium.words.wording import counted, listed, printable
 
 TABLE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
-Location = str | os.PathLike[str]  # a path, a URL, a `ReadFile` or a `ReadFolder`
+Location = str | os.PathLike[str]  # a path, a `ReadFile` or a `ReadFolder`
 
 # ---- Limits: each is far above any table that we have seen, and far below what stops a machine -------------
 
@@ -47,11 +46,6 @@ BYTES_AT_ANY_RATIO = 2**26
 MOST_RATIO = 100
 # The number of values in a JSON file. Each takes up to 100 bytes of memory.
 MOST_VALUES = 10_000_000
-
-# The addresses that are opened. Those of other libraries than fsspec's own clients are opened, too, if the user
-# has installed them. fsspec's other protocols read this machine (file, memory), carry their content in the
-# address (data), or make readers and templates out of a text (reference, zip, and whatever is chained by ::).
-PROTOCOLS = frozenset({"https", "http", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})
 
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\3\4"
@@ -113,20 +107,11 @@ def is_url(path: Location) -> bool:
     return "://" in str(path)
 
 
-def check_address(address: str) -> None:
-    """Refuse an address that podium does not open, because whoever wrote it would choose how it is read.
-
-    >>> check_address("reference://x::data:,{}")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    podium.words.errors.UsageError: cannot read reference://x::data:,{}: expected one address that begins ...
-    """
-    from importlib.metadata import entry_points  # takes long to import
-
-    own = {each.name for each in entry_points(group="fsspec.specs")}
-    if "::" in address or address.partition("://")[0] not in PROTOCOLS | own:
-        expected = f"one address that begins with {listed([f'{each}://' for each in sorted(PROTOCOLS)], 9)}"
-        raise UsageError(f"cannot read {printable(address)[:200]}: expected {expected}")
+def refuse_url(path: Location) -> None:
+    """Refuse a URL, because podium reads what is on this machine."""
+    if is_url(path):
+        cure = "download it first (curl -LO, aws s3 sync)"
+        raise UsageError(f"cannot read {printable(str(path))[:100]}: it is an address; {cure}")
 
 
 def is_table_name(path: Location) -> bool:
@@ -141,27 +126,16 @@ def read_bytes(path: Location, follow_links: bool = True) -> bytes:
     if isinstance(path, ReadFile):
         return path.content
     content: bytes | None
+    refuse_url(path)
     try:
         if str(path) == "-":
             content = sys.stdin.buffer.read(MOST_BYTES + 1)
-        elif is_url(path):
-            import fsspec
-
-            check_address(str(path))
-            with fsspec.open(str(path), "rb") as file:
-                content = file.read(MOST_BYTES + 1)
         else:
             with open_regular(path, follow_links) as file:
                 size = os.fstat(file.fileno()).st_size
                 content = file.read() if size <= MOST_BYTES else None
-    except ToolError:
-        raise
-    except Exception as problem:  # The client of a URL may raise anything.
-        reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
-        if isinstance(problem, FileNotFoundError) and reason in str(path):
-            # This client repeats the address instead of a reason.
-            reason = os.strerror(errno.ENOENT)
-        raise UsageError(f"cannot read {path}: {reason}") from None
+    except (OSError, ValueError) as problem:  # a ValueError for a path with a character of the code 0
+        raise UsageError(f"cannot read {path}: {getattr(problem, 'strerror', None) or problem}") from None
     if content is None or len(content) > MOST_BYTES:
         raise NotAFile(path, "more", f"at most {megabytes(MOST_BYTES)}")
     return content
@@ -383,7 +357,7 @@ def check_apart(out: Location, inputs: Iterable[object]) -> None:
     """
     written = os.path.realpath(out)
     for each in inputs:
-        if each is None or is_url(str(each)):
+        if each is None:
             continue
         read = os.path.realpath(str(each))
         if written == read:

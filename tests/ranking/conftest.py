@@ -11,7 +11,6 @@ import pytest
 from examples.essays import make_competition
 from podium import cli
 from podium.ranking import asking, making
-from podium.tables.files import is_url
 from tests.support import command_line
 from tests.support.finished_run import TEAMS, arguments
 
@@ -105,7 +104,7 @@ def rank_says(says_folder: Path, capsys: pytest.CaptureFixture[str]) -> Call:
     """Runs `podium rank` on the files of `says_folder`, with more arguments."""
 
     def rank(*more: object, solution: str = "solution.csv", teams: str = "teams") -> tuple[int, str, str]:
-        submissions = teams if is_url(teams) else says_folder / teams
+        submissions = says_folder / teams
         options = ["--metric", says_folder / "says.py", "--jobs", 1, "--out", says_folder / "final"]
         return command_line.run(capsys, "rank", says_folder / solution, submissions, *more, *options)
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import podium
-from podium.words.errors import UsageError
 
 
 @pytest.fixture
@@ -287,7 +286,6 @@ def test_what_a_manifest_calls_selected_counts_without_a_rule(folder, says, call
         ("team\nAda\n", 4, "wrong.csv: expected the column path, found team"),
         ("team,path\n,a.csv\n", 4, "row number 1: expected a text in the column team, found an empty cell"),
         ("team,path\nAda,teams/one.csv\nAda,teams/one.csv\n", 4, "found 'Ada/one.csv'"),
-        ("team,path\nAda,nowhere.csv\n", 2, "Ada/nowhere.csv: cannot read"),
         ("team,path\n", 2, "there are no submissions in"),
         (
             "team,path,submitted_at\nAda,teams/one.csv,yesterday\n",
@@ -295,7 +293,7 @@ def test_what_a_manifest_calls_selected_counts_without_a_rule(folder, says, call
             "in the column submitted_at, found 'yesterday'",
         ),
         ("team,path,public_score\nAda,teams/one.csv,good\n", 4, "in the column public_score, found 'good'"),
-        ("team,path\nAda,nosuch://host/one.csv\n", 2, "Ada/one.csv: cannot read nosuch://host/one.csv"),
+        ("team,path\nAda,s3://host/one.csv\n", 4, "(download it first) in the column path, found 's3://host/"),
     ],
 )
 @pytest.mark.usefixtures("manifest")
@@ -306,35 +304,34 @@ def test_wrong_manifests(folder, call, text, code, message):
     assert message in err
 
 
-@pytest.fixture
-def bucket(folder, says, memory_addresses):
-    """Submissions in the memory of this process that can be read by a URL."""
-    import fsspec
+@pytest.mark.filterwarnings("default:.*these files are not there:UserWarning")
+@pytest.mark.usefixtures("manifest")
+def test_a_file_that_is_missing_is_rejected_and_the_others_are_ranked(folder, call):
+    """Also where the paths are those of Windows."""
+    lines = [
+        "team,path",
+        "Ada,teams\\one.csv",
+        "Bo,teams/nowhere.csv",
+        "Cy,teams/two.csv/x.csv",
+        "Di,teams\\none.csv",
+    ]
+    (folder / "lacking.csv").write_text("\n".join(lines))
+    code, _, err = call(teams="lacking.csv")
+    assert code == 0, err
+    missing = "“Bo/nowhere.csv”, “Cy/x.csv”, “Di/none.csv”"
+    assert f"lacking.csv: these files are not there and are rejected: {missing}" in err
+    assert "3 not scored, see rejected.csv: Bo, Cy, Di" in err
+    assert board(folder) == {"Ada": "one.csv"}
+    rejected = pd.read_csv(folder / "final" / "rejected.csv")
+    assert set(rejected["reason"]) == {"expected a file, found nothing"}
+    assert podium.verify(folder / "final", jobs=1)
+    (folder / "teams" / "nowhere.csv").write_text("id,says\n1,0.5\n2,0.5\n")
+    assert any("Bo/nowhere.csv" in each for each in podium.verify(folder / "final", jobs=1).differences)
 
-    system = fsspec.filesystem("memory")
-    for name, score in {"Ada.csv": 0.5, "Bo/x.csv": 0.7, "Bo/y.csv": 0.6, ".hidden": 0.0}.items():
-        with system.open(f"/bucket/{name}", "w") as file:
-            file.write(f"id,says\n1,{score}\n2,{score}\n")
-    yield "memory://bucket"
-    system.rm("/bucket", recursive=True)
 
-
-@pytest.mark.filterwarnings("ignore:memory.* of the system left out")
-def test_a_folder_behind_a_url(folder, bucket, call):
-    assert call(teams=bucket)[0] == 0
-    assert board(folder) == {"Bo": "x.csv", "Ada": "Ada.csv"}
-    facts = json.loads((folder / "final" / "run.json").read_text())
-    assert facts["inputs"]["submissions"]["path"] == bucket
-    with pytest.raises(UsageError, match=r"found the address memory://bucket; .* --submissions PATH$"):
-        podium.verify(folder / "final", jobs=1)
-    assert podium.verify(folder / "final", submissions=bucket, jobs=1)
-
-
-@pytest.mark.usefixtures("memory_addresses")
-def test_a_url_that_leads_nowhere(call):
-    code, _, err = call(teams="memory://nowhere")
-    assert code == 2
-    assert "memory://nowhere" in err
-    code, _, err = call(teams="nosuch://host/folder")
-    assert code == 2
-    assert err.startswith("error: cannot read nosuch://host/folder: expected one address that begins with ")
+@pytest.mark.filterwarnings("default:.*these files are not there:UserWarning")
+def test_if_all_files_of_a_manifest_are_missing_there_is_no_board(folder, call):
+    (folder / "lacking.csv").write_text("team,path\nAda,nowhere.csv\n")
+    code, _, err = call(teams="lacking.csv")
+    assert code != 0
+    assert "the first, nowhere.csv: expected a file, found nothing" in err

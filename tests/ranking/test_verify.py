@@ -6,7 +6,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import fsspec
 import pytest
 
 import podium
@@ -301,21 +300,6 @@ def test_a_companion_that_appears_beside_a_published_metric_is_not_executed(says
         "companion.py beside the metric would be executed, but the earlier run does not name it; so it was not"
     )
     assert difference.startswith(told)
-
-
-@pytest.mark.usefixtures("memory_addresses")
-def test_an_address_is_opened_only_where_the_user_names_it(says_folder, says, rank_says, call):
-    says("a", 0.5)
-    assert rank_says("--resamples", 0)[0] == 0
-    fsspec.filesystem("memory").pipe("/solution.csv", (says_folder / "solution.csv").read_bytes())
-    final, address = says_folder / "final", "memory://solution.csv"
-    altered(says_folder, "inputs", "solution", "path", to=address)
-    with pytest.raises(UsageError, match=r"found the address memory://solution.csv; .* --solution PATH$"):
-        podium.verify(final, jobs=1)
-    assert podium.verify(final, solution=address, jobs=1)
-    again = ("rank", "--again", final, "--out", says_folder / "other", "--resamples", 0)
-    assert call(*again)[0] == 2
-    assert call(*again, address)[0] == 0
 
 
 def test_other_files_beside_a_board_are_named_and_inputs_are_not(run_copy, computed, monkeypatch):

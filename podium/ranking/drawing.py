@@ -20,10 +20,8 @@ LOGARITHMIC_FROM = 4  # ratio of the slowest to the fastest runtime from which t
 MOST_TICKS = 6
 MARGIN = 0.06  # of an axis, beyond the outermost dots
 WORST_LEFT_OUT = 0.05  # of the teams may lie beyond the axis of intervals
-# In pixels: a plot on a narrow phone and on a wide screen, its letters, and half of a dot.
-SIZES, LETTER, LINE, DOT = ((250, 350), (672, 480)), 7, 13, 4
-LABEL_CHARACTERS = 18
-FARTHEST = 3  # lines of a label from its dot
+LABEL_CHARACTERS, FIRST_NAMED = 18, 3
+APART = 9 / 350  # as much higher or lower is a label than others on its side: a line on a phone
 
 Ticks = list[tuple[Any, float]]
 
@@ -171,22 +169,24 @@ def _logarithmic_ticks(low: float, high: float) -> Ticks:
 
 
 def shake_up(board: pd.DataFrame, most: int) -> list[Any]:
-    """Place teams by Public and Private rank before rewards, and name the first and those that moved most."""
+    """Place teams by Public and Private rank before rewards, and name the first ones and those that win.
+
+    A name that another one would cover is left out.
+    """
     if "public_rank" not in board:
         return []
     teams = len(board)
     board = board[board["rank_before"] <= most]
     public, private = board["public_rank"].astype(float), board["rank_before"].astype(float)
-    moved = (public / private).map(math.log).abs()
-    is_named = (private <= 3) | board.index.isin(moved.nlargest(5).index)
-    names = [team if named else None for team, named in zip(board["team"], is_named)]
-    places = list(zip(rank_axis(public, teams).tolist(), rank_axis(private, teams).tolist()))
-    labels = [name and sentences.cut(name, LABEL_CHARACTERS) for name in names]
-    shifts = iter(apart([(label, *place) for label, place in zip(labels, places) if label], places))
+    is_named = (private <= FIRST_NAMED) | board["prize"].notna()
+    across, down = rank_axis(public, teams).tolist(), rank_axis(private, teams).tolist()
+    named: list[tuple[bool, float]] = []  # the side and the height of each name
     drawn = []
-    for name, label, place, *ranks in zip(names, labels, places, public, private):
-        shift = next(shifts) if name else None
-        drawn.append((*place, name, "" if shift is None else label, shift, *map(int, ranks)))
+    for team, is_first, x, y, *ranks in zip(board["team"], is_named, across, down, public, private):
+        is_free = all(side != (x > 0.5) or abs(y - other) >= APART for side, other in named)
+        name = team if is_first and is_free else None
+        named += [(x > 0.5, y)] if name else []
+        drawn.append((x, y, name, name and sentences.cut(name, LABEL_CHARACTERS), *map(int, ranks)))
     return drawn
 
 
@@ -205,42 +205,3 @@ def rank_ticks(teams: int) -> Ticks:
     else:
         ranks = [rank for rank in TICKS if 3 * rank <= teams]
     return list(zip([*ranks, teams], rank_axis([*ranks, teams], teams).tolist()))
-
-
-def apart(labels: Sequence[tuple[str, float, float]], dots: Sequence[tuple[float, float]]) -> list[int | None]:
-    """Shift labels up or down, in pixels, so that none lies on another one or on a dot; None without a place.
-
-    Each label and dot has a position from 0 to 1 in both directions.  A label is left of its own dot on the
-    right half of the plot, and right of it on the left half.  What is free has to be so on a phone and on a
-    wide screen.
-    """
-    sizes = np.array(SIZES, dtype=np.float64)[:, np.newaxis]
-    places = np.array(dots, dtype=np.float64).reshape(-1, 2) * sizes
-    taken = np.repeat(places, 2, axis=-1) + np.array([-DOT, DOT, -DOT, DOT])
-    shifts: list[int | None] = []
-    for text, x, y in labels:
-        boxes = np.array([[_box_of(text, x * width, x > 0.5, y * height)] for width, height in SIZES])
-        for shift in (0, *(sign * step * LINE for step in range(1, FARTHEST + 1) for sign in (-1, 1))):
-            shifted = boxes + np.array([0, 0, shift, shift])
-            is_inside = bool(((shifted[..., 2] >= -LINE) & (shifted[..., 3] <= sizes[:, 0, 1:] + LINE)).all())
-            if is_inside and not _overlap(shifted, taken):
-                taken = np.concatenate([taken, shifted], axis=1)
-                shifts.append(shift)
-                break
-        else:
-            shifts.append(None)
-    return shifts
-
-
-def _box_of(text: str, x: float, is_left: bool, y: float) -> tuple[float, float, float, float]:
-    """The left, right, upper and lower end of a label beside a dot."""
-    width = LETTER * len(text)
-    left = x - width - 2 * DOT if is_left else x + 2 * DOT
-    return left, left + width, y - LINE / 2, y + LINE / 2
-
-
-def _overlap(box: Floats, others: Floats) -> bool:
-    """Tell whether a box lies on others of the same size of the plot, (sizes, n, 4)."""
-    left, right, upper, lower = (others[..., end] for end in range(4))
-    beside = (box[..., 1] <= left) | (right <= box[..., 0])
-    return bool((~beside & (box[..., 2] < lower) & (upper < box[..., 3])).any())

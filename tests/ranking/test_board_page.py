@@ -142,42 +142,25 @@ def test_the_worst_sub_population_is_first_also_where_lower_is_better():
 # --- plots --------------------------------------------------------------------------------------------------
 
 
-def test_the_shake_up_names_the_first_three_and_those_that_moved_most():
-    board = board_of(30)
+def test_the_shake_up_names_the_first_three_and_those_that_win():
     public = list(range(1, 31))
     public[9], public[24] = 25, 10  # T10 and T25 changed places
-    public[4], public[19] = 20, 5  # and T5 and T20
-    public[6] = 9
-    points = drawing.shake_up(board.assign(public_rank=public), 2000)
-    assert [team for _, _, team, *_ in points if team] == ["T1", "T2", "T3", "T5", "T7", "T10", "T20", "T25"]
+    prize = pd.array([1, 2, None, None, None, None, None, None, None, 3, *[None] * 20], dtype="Int64")
+    points = drawing.shake_up(board_of(30).assign(public_rank=public, prize=prize), 2000)
+    assert [team for _, _, team, *_ in points if team] == ["T1", "T2", "T3", "T10"]
     assert {each[-2:] for each in points if each[2] == "T10"} == {(25, 10)}
     x, y = {team: (x, y) for x, y, team, *_ in points}["T10"]
     assert (x, y) == (24 / 29, 9 / 29)
 
 
-def test_labels_of_the_shake_up_are_not_written_over_each_other():
-    labels = [("T" * 18, 0.1, 0.5), ("T" * 18, 0.11, 0.5), ("T" * 18, 0.9, 0.51), ("T" * 18, 0.12, 0.52)]
-    shifts = drawing.apart(labels, [])
-    assert shifts[0] == shifts[2] - drawing.LINE * round(shifts[2] / drawing.LINE) == 0
-    for _, height in drawing.SIZES:
-        middles = [y * height + shift for (_, x, y), shift in zip(labels, shifts) if x < 0.5]
-        assert min(abs(a - b) for a, b in itertools.combinations(middles, 2)) >= drawing.LINE - 1e-9
-    assert drawing.apart([("a", 0.1, 0.5), ("b", 0.9, 0.5)], []) == [0, 0]
-    assert drawing.apart(labels[:1] * 9, []).count(None) == 2  # which would be far from their dots
-
-
-def test_labels_of_a_crowded_plot_are_not_written_over_dots():
-    random = np.random.default_rng(3)
-    dots = random.random((40, 2)).round(3).tolist()
-    labels = [("Comma Splice", x, y) for x, y in dots[:6]]
-    shifts = drawing.apart(labels, dots)
-    for width, height in drawing.SIZES:
-        for (text, x, y), shift in zip(labels, shifts):
-            assert shift is not None
-            left = x * width + (8 if x <= 0.5 else -8 - drawing.LETTER * len(text))
-            for other, down in dots:
-                is_beside = not left - 4 < other * width < left + drawing.LETTER * len(text) + 4
-                assert is_beside or abs(down * height - y * height - shift) > drawing.LINE / 2
+def test_a_name_in_the_shake_up_is_not_written_over_another_one():
+    """Forty teams are less than a line apart, unless their names are on different sides of their dots."""
+    prize = pd.array([1, 2, 3, *[None] * 37], dtype="Int64")
+    board = board_of(40).assign(prize=prize)
+    for public_of_second, named in ((2, ["T1", "T3"]), (40, ["T1", "T2", "T3"])):
+        public = [1, public_of_second, *range(3, 40), 42 - public_of_second]
+        points = drawing.shake_up(board.assign(public_rank=public), 2000)
+        assert [team for _, _, team, *_ in points if team] == named
 
 
 @pytest.mark.parametrize("teams", [1, 2, 13, 40, 41, 10_000])

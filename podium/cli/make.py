@@ -64,9 +64,6 @@ class Options(OfMetric):
     items : COLUMN
         A column of the labels, such as the patient, or several, separated by commas; rows that share a value
         are all Public, all Private, or all to learn from (default: the items of the metric).
-    by_time : COLUMN
-        A column of the labels with dates or numbers; the last rows are the test set, and the last of these are
-        Private (default: all are drawn at random).
     split : COLUMN
         A column of the corpus or of the labels that says what each row is for, such as train and test;
         COLUMN=train:VALUE says what a value means, with commas between several (default: the column Usage of
@@ -91,7 +88,6 @@ class Options(OfMetric):
     public_columns: str | None = None
     test: Annotated[float | None, share] = None
     items: str = ""
-    by_time: str = ""
     split: str = ""
     new_ids: bool = False
     public: Annotated[float, share] = 0.3
@@ -112,7 +108,7 @@ def run(options: Options) -> None:
     share_of_test = options.test or (1.0 if draws_all else USUAL_SHARE)
     draw = splitting.Draw(seed, options.public, share_of_test, options.items, options.new_ids)
     column, meanings = _split_of(options.split)
-    draw = draw._replace(by_time=options.by_time, split=column, meanings=meanings)
+    draw = draw._replace(split=column, meanings=meanings)
     if metric.companion.make_files is not None:
         files = _files_of_corpus(metric, options, parameters, draw)
     elif options.columns or options.subpopulations is not None:
@@ -134,7 +130,7 @@ def run(options: Options) -> None:
 
 def _files_of_corpus(metric: "Metric", options: Options, parameters: dict[str, Any], draw: "Draw") -> "Files":
     """Let the metric's companion make the files of a competition from a corpus."""
-    of_labels = "sample", "public_columns", "items", "by_time", "new_ids"
+    of_labels = "sample", "public_columns", "items", "new_ids"
     for option, value in ((f"--{name.replace('_', '-')}", getattr(options, name)) for name in of_labels):
         if value:
             raise UsageError(f"{option} is for labels of another metric, not for a corpus of essays")

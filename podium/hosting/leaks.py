@@ -9,12 +9,13 @@ the ids makes columns, and so does how often a file lists them.  `evidence` says
 answer of the solution.
 """
 
+import functools
 import hashlib
 import itertools
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,9 +48,12 @@ PLACES = 12  # places in lines whose ids are also looked at alone
 CHUNK = 1 << 20  # characters of a text that are looked at together
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
+ALL_MAY_KNOW = "All may know this column, as public_columns says"
+PARTS_KNOWN = "So participants know which rows are Public and which are Private, as in a split by time"
 TAKE_OUT, OTHER_IDS = "Take it out", "Give the rows other ids, as podium make does by --new-ids"
 
 Beside = Mapping[str, Coded]
+Told = Callable[[Secrets], Evidence | None]  # what something tells of some secrets
 Piece = tuple[int, bytes]  # the size and the digest of a file, or of a part of a large one
 
 
@@ -61,6 +65,8 @@ class Known:
     row_ids: Sequence[str]  # or those of items whose rows podium has numbered
     parts: Sequence[str]  # "Public" or "Private", for each row
     answers: Secrets
+    usage: Secrets  # the part of each row, which is no answer
+    public_columns: Collection[str]  # of the solution, which all may know
     labels: Phrases
     advice: str  # how to allow what tells an answer
     texts: dict[int, int] = field(default_factory=dict)  # the row of each text of the test set, by its hash
@@ -68,6 +74,8 @@ class Known:
     features: list[tuple[Mapping[str, Ints], Ints]] = field(default_factory=list)
     # how often the ids of a column are named, by file and column
     listed: dict[tuple[str, str, int], Ints] = field(default_factory=dict)
+    tells_parts: set[str] = field(default_factory=set)  # the files that tell which rows are Public
+    doubts: list[str] = field(default_factory=list)  # what the host should look at
 
     @property
     def orders(self) -> list[Ints]:
@@ -117,11 +125,12 @@ def refuse(
     _check_ids(known)
     if unreadable := list(dict.fromkeys(unreadable)):
         more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""
-        warnings.warn(
+        known.doubts.append(
             "these files cannot be searched for the solution; look at them yourself: "
-            f"{', '.join(unreadable[:5])}{more}",
-            stacklevel=2,
+            f"{', '.join(unreadable[:5])}{more}"
         )
+    for doubt in dict.fromkeys(known.doubts):
+        warnings.warn(doubt, stacklevel=2)
 
 
 def _search(
@@ -152,10 +161,9 @@ def _search(
     _check_files(starts, pieces, known)
     for (name, _, kind), times in known.listed.items():
         first = known.ids[kind].rows[known.ids[kind].starts]
-        found = evidence.told_by_number(times, first, known.answers)
-        _demand_nothing(
-            found, name, "which ids it lists, and how often", Coded.of(times.astype(str)), first, known
-        )
+        told = functools.partial(evidence.told_by_number, times, first)
+        where = "which ids it lists, and how often"
+        _demand_nothing(told, name, where, Coded.of(times.astype(str)), first, known)
     return unreadable
 
 
@@ -219,8 +227,9 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
     row_id, *others = columns
     of_items = [name for name in others if _names_items(columns[name], set(items))]
     ids = [Ids(name, columns[name]) for name in (row_id, *of_items)]
-    passed_over = {row_id, *of_items, *TEXT_COLUMNS, *public_columns}
+    passed_over = {row_id, *of_items, *TEXT_COLUMNS, *public_columns, USAGE}
     secret = {name: cells for name, cells in columns.items() if name not in passed_over}
+    parts = {name: cells for name, cells in columns.items() if name == USAGE and len(cells.texts) > 1}
     # The rows of an item that podium numbers itself, as E1:0 and E1:1, have an order that all may know.
     whole = next((each for each in ids if _are_numbered(ids[0], each)), ids[0])
     places = np.array(pd.Series(whole.numbers).groupby(whole.numbers).cumcount(), dtype=np.int64)
@@ -230,6 +239,8 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
         [whole.texts[number] for number in whole.numbers],
         list(map(columns[USAGE].cell, range(len(places)))) if USAGE in columns else ["test"] * len(places),
         Secrets(secret, whole.numbers, places),
+        Secrets(parts, whole.numbers, places),
+        public_columns,
         Phrases(itertools.chain.from_iterable(labels)),
         advice,
     )
@@ -264,17 +275,24 @@ def _are_numbered(rows: Ids, items: Ids) -> bool:
 
 
 def _demand_nothing(
-    found: Evidence | None, file: str, where: str, cells: Coded, rows: Ints, known: Known, cure: str = TAKE_OUT
+    told: Told, file: str, where: str, cells: Coded, rows: Ints, known: Known, cure: str = TAKE_OUT
 ) -> None:
-    """Refuse a file that tells an answer."""
-    if found is not None:
-        place = f"by {found.form}{where}" if found.form else f"in {where}"
-        example = f"{cells.cell(found.example)[:40]!r} of {known.row_ids[rows[found.example]]}"
-        right = f"{found.rate:.0%} of {found.rows:,} ids of the test set"
-        raise HostError(
-            f"{file} reveals {found.answer} of {SOLUTION} {place}, such as {example}: it is right for {right}, "
-            f"and would be for {found.chance:.0%} by chance. {cure}; {known.advice}"
-        )
+    """Refuse a file that tells an answer; warn of one that tells which rows are Public."""
+    if found := told(known.answers):
+        raise HostError(f"{_revealed(found, file, where, cells, rows, known)}. {cure}; {known.advice}")
+    if file not in known.tells_parts and known.usage.names and (found := told(known.usage)):
+        known.tells_parts.add(file)
+        known.doubts.append(f"{_revealed(found, file, where, cells, rows, known)}. {PARTS_KNOWN}")
+
+
+def _revealed(found: Evidence, file: str, where: str, cells: Coded, rows: Ints, known: Known) -> str:
+    """Say what a file tells."""
+    place = f"by {found.form}{where}" if found.form else f"in {where}"
+    example = f"{cells.cell(found.example)[:40]!r} of {known.row_ids[rows[found.example]]}"
+    return (
+        f"{file} reveals {found.answer} of {SOLUTION} {place}, such as {example}: it is right for "
+        f"{found.rate:.0%} of {found.rows:,} ids of the test set, and would be for {found.chance:.0%} by chance"
+    )
 
 
 # ---- What stands beside the ids ------------------------------------------------------------------------------
@@ -286,9 +304,9 @@ def _check_ids(known: Known) -> None:
         parts = [re.findall(r"[0-9]+|[^\W\d_]+", item) for item in ids.texts]
         for number, part in enumerate(zip(*parts), 1) if len({*map(len, parts)}) == 1 else ():
             rows, cells = ids.rows[ids.starts], Coded.of(part)
-            found = evidence.told(cells, rows, known.answers, has_order=False)
+            told = functools.partial(evidence.told, cells, rows, has_order=False)
             where = f"part {number} of the ids in {ids.name}"
-            _demand_nothing(found, SOLUTION, where, cells, rows, known, OTHER_IDS)
+            _demand_nothing(told, SOLUTION, where, cells, rows, known, OTHER_IDS)
 
 
 def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]], known: Known) -> None:
@@ -302,7 +320,7 @@ def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]
                 named.add(name)
         where = "the folders, names, sizes and beginnings of files: "
         _check_text(Text(PUBLIC, "\n".join(lines), ()), known, where)
-        _check_copies(named, pieces)
+        _check_copies(named, pieces, known)
 
 
 def _around_id(path: Path, ids: Ids) -> list[str] | None:
@@ -316,14 +334,14 @@ def _around_id(path: Path, ids: Ids) -> list[str] | None:
     return None
 
 
-def _check_copies(named: Collection[str], pieces: Mapping[str, Sequence[Piece]]) -> None:
+def _check_copies(named: Collection[str], pieces: Mapping[str, Sequence[Piece]], known: Known) -> None:
     """Warn if files that are named after ids have the bytes of other files."""
     other = {tuple(those): name for name, those in pieces.items() if name not in named}
     twins = {name: other[tuple(pieces[name])] for name in named if tuple(pieces[name]) in other}
     if len(twins) >= LEAST_SHARE * len(named) > 0:
         first = min(twins)
         what = f"files of the test set have the bytes of other files, such as {first} and {twins[first]}"
-        _warn_of_twins(len(twins), len(named), what, "COLUMN")
+        _doubt_twins(known, len(twins), len(named), what)
 
 
 def _check_table(name: str, table: pd.DataFrame, known: Known) -> None:
@@ -387,18 +405,26 @@ def _compare(
     if named is not None:
         times = np.bincount(numbers, minlength=len(ids.texts))
         known.listed[name, named, kind] = known.listed.get((name, named, kind), 0) + times
-    if (np.diff(rows) < 0).any() and (found := evidence.told_by_order(rows, known.answers)):
+    by_name = rows[np.argsort(ids.by_name[numbers], kind="stable")]
+
+    def told(secrets: Secrets) -> Evidence | None:
+        found = evidence.told_by_order(rows, secrets)
         # What the order of the ids tells, as in a series, is no news.
-        by_name = rows[np.argsort(ids.by_name[numbers], kind="stable")]
-        found = None if evidence.told_by_order(by_name, known.answers) else found
-        _demand_nothing(found, name, "the order of its rows", Coded(numbers, ids.texts), rows, known)
+        return None if found is None or evidence.told_by_order(by_name, secrets) else found
+
+    if (np.diff(rows) < 0).any():
+        _demand_nothing(told, name, "the order of its rows", Coded(numbers, ids.texts), rows, known)
 
 
 def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: str) -> None:
     """Compare columns that have a cell for each of some rows of the solution with their answers."""
     for column, cells in columns.items():
-        found = evidence.told(cells, rows, known.answers, column)
-        _demand_nothing(found, name, where.format(column), cells, rows, known)
+        told = functools.partial(evidence.told, cells, rows, name=column)
+        place = where.format(column)
+        if column in known.public_columns and (found := told(known.answers)):
+            known.doubts.append(f"{_revealed(found, name, place, cells, rows, known)}. {ALL_MAY_KNOW}")
+        else:
+            _demand_nothing(told, name, place, cells, rows, known)
     # With one-hot columns, the values are the names of the columns whose cells are 1.
     some = evidence.mixed(len(rows))[:MOST_ROWS]
     is_on = {
@@ -409,8 +435,8 @@ def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: 
     if is_on:
         kinds, codes = np.unique(np.array([*is_on.values()]).T, axis=0, return_inverse=True)
         on = Coded(codes.ravel(), [" ; ".join(itertools.compress(is_on, kind)) for kind in kinds])
-        found = evidence.told(on, rows[some], known.answers)
-        _demand_nothing(found, name, "the names of the columns with 1", on, rows[some], known)
+        told = functools.partial(evidence.told, on, rows[some])
+        _demand_nothing(told, name, "the names of the columns with 1", on, rows[some], known)
 
 
 def _check_text(text: Text, known: Known, where: str = "") -> None:
@@ -538,7 +564,9 @@ def _check_test_texts(name: str, columns: Beside, known: Known) -> None:
             if Path(name).name != LEARNED:
                 where = f"which is in {SOLUTION}, under another id"
                 raise HostError(f"{name} has the text of {known.row_ids[min(twins)]}, {where}: take it out")
-            _warn_of_twins(len(twins), len(known.texts), f"texts of the test set stand in {name}, too", column)
+            _doubt_twins(
+                known, len(twins), len(known.texts), f"texts of the test set stand in {name}, too", column
+            )
 
 
 def _check_twins(name: str, columns: Beside, known: Known) -> None:
@@ -561,7 +589,7 @@ def _check_twins(name: str, columns: Beside, known: Known) -> None:
         if Path(name).name == LEARNED and is_drawn:
             if len(shared) > 1 and number >= LEAST_SHARE * len(row_of) + by_chance:
                 what = f"rows of the test set stand in {name}, too, {where}"
-                _warn_of_twins(sum(key in set(cells) for key in keys), len(keys), what, "COLUMN")
+                _doubt_twins(known, sum(key in set(cells) for key in keys), len(keys), what)
         elif number >= LEAST_ROWS + by_chance:
             at = np.array(list(twins), dtype=np.int64)
             others = {column: those.taken(at) for column, those in columns.items() if column not in shared}
@@ -579,10 +607,9 @@ def _equal_by_chance(keys: Sequence[tuple[int, ...]], cells: Sequence[tuple[int,
     return NATURAL * (len(keys) - len(set(keys))) * len(cells) / max(len(keys), 1)
 
 
-def _warn_of_twins(number: int, of: int, what: str, column: str) -> None:
-    """Warn that something is in the test set and elsewhere."""
-    warnings.warn(
+def _doubt_twins(known: Known, number: int, of: int, what: str, column: str = "COLUMN") -> None:
+    """Tell that something is in the test set and elsewhere."""
+    known.doubts.append(
         f"{number:,} of {of:,} ({number / of:.0%}) {what}: whoever learns from the others "
-        f"may know their answers; podium make --items {column} keeps together what belongs together",
-        stacklevel=2,
+        f"may know their answers; podium make --items {column} keeps together what belongs together"
     )

@@ -52,7 +52,7 @@ IDS_ALONE = (
     f"Participants get the ids of the test set and nothing else about it: {PUBLIC}/ has no {TEST}. Name the "
     "columns of the labels that they may know, such as features, by --public-columns."
 )
-ALLOWED = "an answer that all may know is named by --public-columns"
+ALLOWED = "what all may know is named by --public-columns"
 
 
 class Labeled(NamedTuple):

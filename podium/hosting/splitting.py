@@ -1,7 +1,7 @@
 """Draw the parts of a competition: what participants learn from, and what is Public and Private.
 
 The drawing depends on the seed and the ids alone. It is the same on every machine and for every order of the
-rows. Instead, a column of the labels may say where each row belongs, or the time of the rows.
+rows. Instead, a column of the labels may say where each row belongs.
 """
 
 import re
@@ -52,14 +52,13 @@ class Draw(NamedTuple):
     test_share: float = 1.0  # of all items; the others are published with their labels, to learn from
     items: str = ""  # columns, separated by commas, which may be known; rows that share a value stay together
     new_ids: bool = False  # whether the rows get other ids
-    by_time: str = ""  # a column; the last rows are the test set, and the last of these are Private
     split: str = ""  # a column that says where each row belongs
     meanings: Mapping[str, str] = {}  # of values of this column that podium does not know
 
     @property
     def is_at_random(self) -> bool:
         """Whether rows to score lie anywhere among rows to learn from."""
-        return self.test_share < 1 and not self.by_time
+        return self.test_share < 1
 
 
 class Allotted(NamedTuple):
@@ -136,10 +135,6 @@ def parts_of(
     item_of_row, items, strata = _items(whole, labels, row_id)
     of_rows = np.array(items, dtype=object)[item_of_row]
     groups = _groups(given, draw.items, of_rows) if draw.items else of_rows
-    if draw.by_time:
-        last = "the last rows are the test set, and the last of these Private"
-        parts = _by_time(labels, groups, draw)
-        return Allotted(of_rows, parts, [f"The parts follow {draw.by_time}: {last}."], [])
     if splitting:
         return Allotted(of_rows, *as_split(labels, splitting, groups, draw), [])
     twins = pd.Series(groups).groupby(item_of_row).first().tolist()
@@ -153,13 +148,10 @@ def parts_of(
 
 
 def check_ways(splitting: str, draw: Draw) -> None:
-    """Refuse several ways of choosing the test set."""
-    option = "--split" if draw.split else f"the column {USAGE}"
-    has_share = bool(splitting) and draw.test_share != 1
-    ways = {"--by-time": draw.by_time, option: splitting, "--test": has_share}
-    given = [each for each, value in ways.items() if value]
-    if len(given) > 1:
-        raise UsageError(f"{listed(given)}: expected one way to choose the test set: leave out the others")
+    """Refuse two ways of choosing the test set."""
+    if splitting and draw.test_share != 1:
+        option = "--split" if draw.split else f"the column {USAGE}"
+        raise UsageError(f"{option}, --test: expected one way to choose the test set: leave out the other one")
 
 
 def _how_drawn(draw: Draw, has_items: bool) -> list[str]:
@@ -250,38 +242,7 @@ def _split_already(labels: pd.DataFrame) -> Iterator[str]:
             yield str(name)
 
 
-# ---- Time ------------------------------------------------------------------------------------------------
-
-
-def _by_time(labels: pd.DataFrame, groups: Texts, draw: Draw) -> Texts:
-    """Give the last items to the test set, and the last of these to the Private part."""
-    columns.require(labels, [draw.by_time], "--by-time")
-    cells = labels[draw.by_time]
-    is_number = pd.api.types.is_numeric_dtype(cells) and not cells.isna().any()
-    moments = cells.to_numpy(dtype=np.float64) if is_number else _moments(cells)
-    if moments is None:
-        found = next(
-            (cell for cell in cells if _moments(pd.Series([cell], dtype=object)) is None), cells.iloc[0]
-        )
-        expected = "in every row a number, or a date such as 2027-01-31"
-        raise HostError(f"--by-time {draw.by_time}: expected {expected}, found {found!r}")
-    what = f"--by-time: expected one {draw.by_time}"
-    columns.require_one_value(pd.Series(moments), groups, what, draw.items or "item")
-    of_group = pd.Series(moments).groupby(groups).first()
-    times, sizes = np.unique(of_group, return_counts=True)
-    before = np.append(0, np.cumsum(sizes))  # the items before each time, and all of them
-
-    def border(number: float) -> int:
-        return int(np.abs(before - number).argmin())
-
-    first = border((1 - draw.test_share) * len(of_group))
-    private = border(before[first] + draw.public_share * (len(of_group) - before[first]))
-    of_times = np.array([TRAIN, *PARTS], dtype=object)[
-        (np.arange(len(times)) >= first).astype(int) + (np.arange(len(times)) >= private)
-    ]
-    _refuse_empty(of_times, draw.test_share, len(of_group))
-    parts: Texts = of_times[np.searchsorted(times, moments)]
-    return parts
+# ---- Neighbors --------------------------------------------------------------------------------------------
 
 
 def _moments(cells: pd.Series) -> Floats | None:
@@ -330,7 +291,7 @@ def _neighbors(labels: pd.DataFrame, public: Sequence[str]) -> Iterator[tuple[Fl
         some = labels[name].iloc[:: max(len(labels) // FEWEST_TIMES, 1)]
         if _moments(some) is not None and (moments := _moments(labels[name])) is not None:
             what = f"{name} has dates, and {{}} changes little from one to the next"
-            yield moments, what, f"--by-time {name} scores the last rows instead"
+            yield moments, what, f"give the last rows to the test set, by a column {USAGE}"
     places = pd.factorize(ids.texts(labels[public[0]]).map(natural), sort=True)[0]
     what = f"{{}} changes little from one {public[0]} to the next"
     yield np.asarray(places, np.float64), what, "--new-ids gives the rows other ids"

@@ -1092,33 +1092,21 @@ SERIES["answer"] = np.random.default_rng(3).normal(size=90).cumsum().round(3)
 WALK = "return points * float((solution['answer'] - submission['answer']).abs().mean())"
 
 
-def test_the_last_rows_are_scored_by_time(capsys, labels):
-    """Dates may have the day in front."""
-    Path("mine.py").write_text(ACCURACY.replace("BODY", WALK))
-    series = SERIES.sample(frac=1, random_state=0)
-    series.to_csv(labels, index=False)
-    cure = "day has dates, and answer changes little from one to the next: "
-    code, _, err = make_labels(capsys, labels, "--test", 0.3)
-    assert (code, cure in err, "--by-time day" in err) == (0, True, True)
-    shutil.rmtree("files")
-    series.assign(day=pd.to_datetime(series["day"]).dt.strftime("%d/%m/%Y")).to_csv(labels, index=False)
-    code, out, err = make_labels(capsys, labels, "--test", 0.3, "--by-time", "day")
-    assert (code, cure in err) == (0, False)
-    assert "The parts follow day: the last rows are the test set, and the last of these Private." in out
-    parts = parts_made()
-    parts["day"] = pd.to_datetime(parts["day"], format="%d/%m/%Y")
-    days = parts.groupby("Usage")["day"].agg(["min", "max", "size"])
-    assert days["size"].to_dict() == {"Private": 19, "Public": 8, "train": 63}
-    assert days.loc["train", "max"] < days.loc["Public", "min"]
-    assert days.loc["Public", "max"] < days.loc["Private", "min"]
-
-
 @pytest.mark.parametrize(
     ("times", "cure"),
     [
-        (lambda hours: hours.strftime("%d.%m.%Y %H:%M"), "--by-time when"),
-        (lambda hours: hours.strftime("%Y-%m-%d_%H"), "--by-time when"),
-        (lambda hours: (hours - pd.Timestamp(0)) // pd.Timedelta(milliseconds=1), "--by-time when"),
+        (
+            lambda hours: hours.strftime("%d.%m.%Y %H:%M"),
+            "when has dates, and answer changes little from one to the next: ",
+        ),
+        (
+            lambda hours: hours.strftime("%Y-%m-%d_%H"),
+            "when has dates, and answer changes little from one to the next: ",
+        ),
+        (
+            lambda hours: (hours - pd.Timestamp(0)) // pd.Timedelta(milliseconds=1),
+            "when has dates, and answer changes little from one to the next: ",
+        ),
         (lambda hours: np.arange(90) * 7, "answer changes little from one id to the next: "),
     ],
     ids=["day in front", "hours", "milliseconds", "numbers alone"],
@@ -1151,9 +1139,6 @@ def test_an_answer_that_no_neighbor_tells_gives_no_warning(capsys, labels):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--by-time", "text", "--test", 0.3], 4, "--by-time text: expected in every row a number, or a date"),
-        (["--by-time", "day", "--test", 0.3], 4, "--by-time: expected a column day, found id, text, answer"),
-        (["--by-time", "id", "--split", "text"], 2, "--by-time, --split: expected one way to choose"),
         (["--split", "answer", "--test", 0.3], 2, "--split, --test: expected one way to choose"),
         (
             ["--split", "answer"],

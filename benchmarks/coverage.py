@@ -168,7 +168,17 @@ OTHER_KINDS = {
     "rewards, 3 noisy runs, 30 teams": Kind(30, spread=0.05, is_rewarded=True, runs=3),
 }
 REAL_KINDS = {
-    f"real: {name}": Kind(SYSTEMS, field=name) for name in ("wmt20_en_de", "wmt20_zh_en", "ted_en_de")
+    **{f"real: {name}": Kind(SYSTEMS, field=name) for name in ("wmt20_en_de", "wmt20_zh_en", "ted_en_de")},
+    **{
+        f"real: {name}": Kind(teams, field=name, higher_is_better=is_higher)
+        for name, teams, is_higher in (
+            ("trec8_ap", 129, True),
+            ("sat2020_par2", 67, False),
+            ("weka_openml", 30, True),
+            ("m3_smape", 22, False),
+            ("maxsat2016_solved", 19, True),
+        )
+    },
 }
 
 
@@ -228,7 +238,7 @@ def simulate(names: list[str], boards: int, items: int, fields: Path | None = No
             if isinstance(kind, PlainKind):
                 told = of_plain_board(kind, items, random)
             else:
-                told = of_board(kind, pool, items // kind.long, random)
+                told = of_board(kind, pool, items_of_board(kind, pool, items), random)
             rows += [{"population": name, "board": number} | row for row in told]
     return pd.DataFrame([{"doubt": False} | row for row in rows])
 
@@ -269,8 +279,8 @@ def pool_of_answers(fields: Path | None = None) -> Pool:
     perfect = solution[["row_id", "essay_id", "discourse_type", "predictionstring"]].assign(
         score_discourse_effectiveness_0=1 - effective, score_discourse_effectiveness_1=effective
     )
-    paths = [] if fields is None else sorted(fields.glob("*.csv"))
-    read = {path.stem: pd.read_csv(path, index_col=0).to_numpy(np.float64) for path in paths}
+    paths = [] if fields is None else sorted(fields.glob("*.csv*"))
+    read = {path.name.partition(".")[0]: pd.read_csv(path, index_col=0).to_numpy(np.float64) for path in paths}
     return Pool(prepared, prepared.statistics(perfect[list(submission)]), prepared.statistics(submission), read)
 
 
@@ -286,7 +296,7 @@ class Population(NamedTuple):
 def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Population:
     """Make teams that answer each item well or poorly at random, and the groups of the items."""
     if kind.field:
-        return population_of_field(pool.fields[kind.field], random)
+        return population_of_field(pool.fields[kind.field], kind.teams, random)
     number = len(pool.prepared.items)
     groups = np.zeros((1, number), dtype=np.int64)
     alone = [("(all)", "(all)")]
@@ -324,14 +334,17 @@ def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Popula
     return Population(prepared, teams, files, random.lognormal(4, 0.15, kind.teams))
 
 
-def population_of_field(results: Floats, random: np.random.Generator) -> Population:
+def items_of_board(kind: Kind, pool: Pool, items: int) -> int:
+    """Count the items of a test set: fewer if they are long, or if a real field has fewer."""
+    return min(items // kind.long, len(pool.fields[kind.field])) if kind.field else items // kind.long
+
+
+def population_of_field(results: Floats, teams: int, random: np.random.Generator) -> Population:
     """Make the results of some systems, (items, systems), a population."""
     number, systems = results.shape
-    chosen = results[:, random.choice(systems, SYSTEMS, replace=False)].T
+    chosen = results[:, random.choice(systems, teams, replace=False)].T
     prepared = Mean(list(map(str, range(number))), [("(all)", "(all)")], np.zeros((1, number), dtype=np.int64))
-    return Population(
-        prepared, np.stack([chosen, np.ones_like(chosen)], 2), np.arange(SYSTEMS), np.ones(SYSTEMS)
-    )
+    return Population(prepared, np.stack([chosen, np.ones_like(chosen)], 2), np.arange(teams), np.ones(teams))
 
 
 def values_of(kind: Kind, number: int, random: np.random.Generator) -> Floats:

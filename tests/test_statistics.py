@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import re
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -263,8 +262,12 @@ def test_the_fewer_items_decide_the_wider_the_interval_of_a_difference():
 
 @pytest.mark.parametrize(("parameters", "margin"), [({}, 1.1), (ALL_IN_ONE, 1)])
 def test_the_interval_of_a_score_is_that_of_its_draws_but_wider(frames, parameters, margin):
-    """It is widened as by Student's t, and by a margin where groups are compared."""
+    """It is widened as by Student's t, and by a margin where groups are compared, none of which is small."""
     solution, one, _ = frames
+    essay = pd.factorize(solution["essay_id"])[0]
+    solution = solution.assign(
+        ell_status=np.where(essay % 2, "Yes", "No"), economically_disadvantaged=np.where(essay % 3, "Yes", "No")
+    )
     prepared = metric.prepare(solution, "row_id", **parameters)
     mine = prepared.statistics(one)
     scores = statistics.Resampler(prepared, statistics.draw(60, 100, 5), 5).scores(mine).population[:, 0]
@@ -485,7 +488,7 @@ def test_equal_submissions_differ_by_exactly_nothing(pair):
     assert (known[["difference", "low", "high"]] == 0).all(axis=None)
 
 
-def test_few_items_have_no_interval_or_a_note():
+def test_few_items_have_no_interval_but_a_note():
     values = np.arange(12) / 12
     one, nine, twelve = (
         statistics.intervals_of(mean_of(number), as_statistics(values[:number]), 20) for number in (1, 9, 12)
@@ -493,7 +496,7 @@ def test_few_items_have_no_interval_or_a_note():
     assert one["note"].tolist() == ["hardly any item decides", "undefined"]
     assert one[["low", "high"]].isna().all(axis=None)
     assert nine["note"].tolist() == ["fewer than 10 items", "undefined"]
-    assert nine["low"][0] < nine["value"][0] < nine["high"][0]
+    assert nine[["low", "high"]].isna().all(axis=None)
     assert twelve["note"].tolist() == ["", "undefined"]
 
 
@@ -554,8 +557,42 @@ def test_a_heavy_tail_takes_the_interval_and_weights_that_go_either_way_do_not(v
     assert (compared.doubt == Doubt(Reason.HEAVY_TAIL)) == is_doubted
     reported = statistics.intervals_of(in_groups_of_some_items(2000), numbers, 100)
     assert reported["note"].eq(Reason.HEAVY_TAIL.value).tolist() == [is_doubted] * 3
-    small = statistics.intervals_of(mean_of(60), numbers[:60], 100)["note"][0]
-    assert small == ""  # so few items do not tell
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_one_or_two_blow_ups_among_many_items_take_the_interval(number):
+    """Another sample may have none or five of them, so nothing is known about such a score."""
+    values = np.random.default_rng(0).standard_normal(500) ** 2
+    values[:number] *= 400 / values[:number]
+    score = statistics.intervals_of(mean_of(500), as_statistics(values), 100).iloc[0]
+    assert score["note"] == Reason.HEAVY_TAIL.value
+    assert np.isnan([score["low"], score["high"]]).all()
+    values[: 8 * number] = 40  # the same sum, of more items
+    assert statistics.intervals_of(mean_of(500), as_statistics(values), 100)["note"][0] == ""
+
+
+def test_two_mistakes_among_many_right_answers_are_no_blow_ups():
+    numbers = as_statistics(np.arange(500) < 2)
+    assert statistics.intervals_of(mean_of(500), numbers, 100)["note"][0] == ""
+
+
+def in_groups_of(*sizes):
+    """A prepared solution with a group of items of each size."""
+    labels = [("group", str(number)) for number in range(len(sizes))]
+    return dataclasses.replace(
+        mean_of(sum(sizes)), labels=labels, groups=np.repeat([np.arange(len(sizes))], sizes, axis=1)
+    )
+
+
+def test_no_rule_and_no_sentence_depend_on_the_last_bit_of_a_sum():
+    shares = np.array([0.7, 0.2, 0.1])
+    assert 0.9999 < shares.sum() < 1  # by one bit
+    small = doubts.Units(in_groups_of(5, 6, 7))
+    doubt = doubts.doubt_of_score(small, doubts.Reaction(shares, np.full(3, 3), is_of_groups=True))
+    assert (doubt.share, str(doubt)) == (1, "fewer than 10 items")
+    fifth = np.array([np.nextafter(doubts.MOST_BY_SMALL_GROUPS, 1), 0.0, 0.8])
+    one = doubts.Units(in_groups_of(5, 60, 90))
+    assert doubts.doubt_of_score(one, doubts.Reaction(fifth, np.full(3, 3), is_of_groups=True)) is None
 
 
 class MeanWithGroups(Mean):
@@ -765,30 +802,15 @@ def halving_boost(scores, runtimes):
     [(1, 0, True), (2, 0, False), (7, 0, True), (7, 0, False), (5, 3, True), (12, 7, False), (40, 0, True)],
 )
 def test_first_again_is_that_of_a_literal_transcription(teams, ahead, higher_is_better):
-    """Two near copies of the second team are among seven teams, and some teams are far ahead of the others."""
+    """Some teams are far ahead of the others."""
     draws = [board(teams, 12, seed) for seed in range(3)]
     for each in draws:
         each[:, :ahead] += 0.2
-    if teams == 7:
-        for each, small in zip(draws, (1e-4, 2e-4, 3e-4)):
-            each[:, 4:6] = each[:, [1]] + small * np.random.default_rng(7).normal(size=(12, 2))
     sign = 1 if higher_is_better else -1
     for number in (1, 3):
         scores = statistics.Scores(*(sign * each for each in draws))
         shares = statistics.first_again(scores, number, higher_is_better=higher_is_better, seed=4)
         assert shares.tolist() == pytest.approx(transcribed(draws, number, 4), abs=1e-12)
-
-
-@pytest.mark.parametrize("original", [0, 1, 5])
-def test_near_copies_count_once(original):
-    """They move no other team's share, and share what the original had alone."""
-    draws = board(6, 4000, seed=3)
-    shares = statistics.first_again(draws)
-    noise = 1e-4 * np.random.default_rng(1).normal(size=(4000, 60))
-    copied = statistics.first_again(np.column_stack([draws, draws[:, [original]] + noise]))
-    others = np.arange(6) != original
-    assert copied[:6][others] == pytest.approx(shares[others], abs=0.03)
-    assert copied[original] + copied[6:].sum() == pytest.approx(shares[original], abs=0.03)
 
 
 def test_who_may_be_among_the_first_is_counted():
@@ -803,20 +825,6 @@ def test_who_may_be_among_the_first_is_counted():
     assert [int(statistics.may_be_best(tied, number).sum()) for number in (1, 2, 3, 4)] == [1, 3, 3, 4]
 
 
-@pytest.mark.slow
-def test_a_ceiling_and_a_tail_promise_less_than_one_normal_field_would():
-    """Teams crowd below a ceiling, so the leader's lead is mostly luck, however far the tail reaches.
-
-    One normal prior for all teams promises 18 points too much on these boards.
-    """
-    assert 0 < np.mean(excess_of_winners(lambda random: -0.15 * random.exponential(size=50))) < 0.1
-
-
-def test_leaders_far_ahead_of_the_others_are_a_level_of_their_own():
-    """Three teams lead by ten standard errors.  With all others, 21 points too much would be promised."""
-    assert -0.03 < np.mean(excess_of_winners(three_ahead)) < 0.12
-
-
 def test_one_team_that_alone_may_be_the_best_is_not_held_back():
     """It leads by three standard errors of the difference, and would win nearly all new test sets."""
     noise = np.random.default_rng(0).normal(0, 0.01, (2000, 8))
@@ -824,44 +832,32 @@ def test_one_team_that_alone_may_be_the_best_is_not_held_back():
     assert shares[0] > 0.93
 
 
-def test_broken_submissions_far_behind_hardly_move_the_leaders():
-    """They would make the spread of all teams so wide that the first is told twice as much."""
-    draws = board(30, 1000, seed=3)
-    broken = np.random.default_rng(1).normal(0.0, 0.01, (1000, 3))
-    shares = [statistics.first_again(each)[:30] for each in (draws, np.column_stack([draws, broken]))]
-    assert shares[1] == pytest.approx(shares[0], abs=0.1)
-
-
-def test_a_field_that_is_wide_beside_its_noise_takes_no_more_memory():
+def test_in_a_field_that_is_wide_beside_its_noise_only_the_leaders_compete():
     """The better of two leaders is ahead by one standard deviation, and of the last team by nine million."""
     noise = np.random.default_rng(0).normal(0, 1e-7, (1000, 4))
-    tracemalloc.start()
     shares = statistics.first_again(np.add(noise, [0.9, 0.9 + 1e-7, 0.5, 0.0]))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 10e6
     assert shares[2:].tolist() == [0, 0]
     assert 0.55 < shares[1] < 0.75
 
 
-def three_ahead(random):
-    """The true scores of 30 teams, of which three are 0.2 above the best of the others."""
-    truth = random.normal(0, 0.1, 30)
-    truth[:3] = truth[3:].max() + 0.2 + 0.03 * random.random(3)
-    return truth
-
-
-def excess_of_winners(draw_truth, boards=60):
-    """How much more often winners are said to be first again than they are, on boards with a noise of 0.02."""
+def test_winners_of_a_normal_field_are_first_again_as_often_as_is_said():
+    """Without a prior 14 points too much are said of the winner, and with one of equal teams 17 too little."""
     excess = []
-    for seed in range(boards):
+    for seed in range(150):
         random = np.random.default_rng(seed)
-        truth = draw_truth(random)
-        centers = truth + random.normal(0, 0.02, len(truth))
-        shares = statistics.first_again(centers + random.normal(0, 0.02, (300, len(truth))), seed=seed)
-        again = truth + random.normal(0, 0.02, (2000, len(truth)))
+        truth = random.normal(0, 0.02, 15)
+        centers = truth + random.normal(0, 0.02, 15)
+        shares = statistics.first_again(centers + random.normal(0, 0.02, (300, 15)), seed=seed)
+        again = truth + random.normal(0, 0.02, (1000, 15))
         excess.append(shares[centers.argmax()] - (again.argmax(axis=1) == centers.argmax()).mean())
-    return excess
+    assert np.mean(excess) == pytest.approx(0, abs=0.05)
+
+
+def test_teams_that_nothing_tells_apart_share_the_first_place():
+    """They differ by less than the noise, so the lead of the first one is taken for luck."""
+    noise = np.random.default_rng(0).normal(0, 0.01, (4000, 5))
+    shares = statistics.first_again(np.add(noise, [0.602, 0.601, 0.6, 0.599, 0.598]))
+    assert shares == pytest.approx(np.full(5, 0.2), abs=0.03)
 
 
 def test_many_near_copies_make_no_other_team_first():

@@ -36,6 +36,11 @@ FEWEST_DECIDING = 2.0
 LARGE, FEWEST_LARGE, FEWEST_WITH_TAIL, ONE_SIDED = 3.0, 3, 200, 0.9
 # With a tail of an index below this one, the largest items of a sample say too little about those of others.
 HEAVIEST_TAIL = 1.7
+# They also say too little if fewer than `FEWEST_LARGE` of them make the noise of so many items that differ.
+FEWEST_DIFFERING = 10
+
+# Shares and numbers of items are rounded to so many decimals, so that no rule depends on the last bit of a sum.
+DECIMALS = 9
 
 
 class Reason(enum.Enum):
@@ -60,11 +65,6 @@ class Doubt(NamedTuple):
     items: int = 0
     share: float = 0.0  # the share of the value that small groups decide, or that of the draws that fail
     fewest: int = FEWEST_ITEMS  # groups of fewer items are small
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether there is an interval of a score all the same.  A doubtful difference never has one."""
-        return self.reason is Reason.SMALL_GROUPS
 
     def __str__(self) -> str:
         if self.reason is Reason.FEW_ITEMS and self.items < 2:
@@ -150,11 +150,14 @@ def reaction(prepared: Measured, statistics: Floats, total: Floats, together: In
 def tail_index(changes: Floats) -> float:
     """Estimate the index of the tail of what items change, (n,), or infinity if it is not one-sided.
 
-    The estimator is that of B. Hill ("A Simple General Approach to Inference About the Tail of a Distribution",
-    The Annals of Statistics 3, 1975).  Where large items change a score in either direction, as with weights,
-    those that a sample lacks do so, too, and the score is not wrong on average.
+    It is 0 if hardly more than two items make the noise.  Else the estimator is that of B. Hill ("A Simple
+    General Approach to Inference About the Tail of a Distribution", The Annals of Statistics 3, 1975).  Where
+    large items change a score in either direction, as with weights, those that a sample lacks do so, too, and
+    the score is not wrong on average.
     """
     sizes = np.abs(changes)
+    if _few_make_the_noise(changes):
+        return 0.0
     is_large = sizes > LARGE * sizes.mean()
     number = int(is_large.sum())
     is_one_sided = abs(np.sign(changes[is_large]).sum()) >= ONE_SIDED * number
@@ -164,6 +167,19 @@ def tail_index(changes: Floats) -> float:
     middle = np.median(sizes[is_large])
     excess = float(np.log(sizes[sizes >= middle] / middle).mean())
     return 1 / excess if excess > 0 else np.inf
+
+
+def _few_make_the_noise(changes: Floats) -> bool:
+    """Tell whether one or two of many items make the noise, (n,): another sample may have none, or more.
+
+    The number of items that make it is (Σg²)²/Σg⁴, as in `podium.statistics.inference.widening`.  Where most
+    items change nothing, as where a few of many answers are wrong, these few are counted by another rule.
+    """
+    differing = min(int((changes > 0).sum()), int((changes < 0).sum()))
+    if differing < FEWEST_DIFFERING:
+        return False
+    squares = (changes / np.abs(changes).max()) ** 2
+    return float(squares.sum() ** 2) < FEWEST_LARGE * float((squares**2).sum())
 
 
 def doubt_of_score(units: Units, known: Reaction, fewest: int = FEWEST_ITEMS) -> Doubt | None:
@@ -206,7 +222,7 @@ def doubt_of_detecting(units: Units, mine: Reaction, theirs: Reaction) -> Doubt 
         return None
     sizes = units.sizes()
     small = sizes < min(FEWEST_TO_DETECT, sizes.mean() / 2)
-    share = max(float(each.shares[small].sum()) for each in (mine, theirs))
+    share = round(max(float(each.shares[small].sum()) for each in (mine, theirs)), DECIMALS)
     if share <= MOST_BY_SMALL_GROUPS:
         return None
     return Doubt(Reason.SMALL_GROUPS, int(sizes[small].min()), share, FEWEST_TO_DETECT)
@@ -215,7 +231,7 @@ def doubt_of_detecting(units: Units, mine: Reaction, theirs: Reaction) -> Doubt 
 def _doubt(number: float, shares: Floats, counts: Ints, sizes: Ints, fewest: int) -> Doubt | None:
     """Apply both rules, to the number of items that decide, and to the shares of the groups."""
     small = sizes < fewest
-    share = float(shares[small].sum())
+    number, share = round(number, DECIMALS), round(float(shares[small].sum()), DECIMALS)
     if number < FEWEST_DECIDING:
         return Doubt(Reason.FEW_ITEMS, round(number), share, fewest)
     if share > MOST_BY_SMALL_GROUPS:

@@ -148,8 +148,8 @@ def intervals(
     of all other measures are made of their bootstrap draws.  Both are widened, see `widening`.
 
     A measure has no interval if it is undefined, if it belongs to a group of fewer than 10 items, or if fewer
-    than 2 items raise it or lower it.  The score has an interval with a note if groups of fewer than 10 items
-    decide more than a fifth of it.
+    than 2 items raise it or lower it.  The score has none, too, if groups of fewer than 10 items decide more
+    than a fifth of it, or if a few very large items decide.
     """
     _check(evaluation)
     if evaluation.statistics is None:
@@ -336,8 +336,7 @@ def intervals_of(
     low[0], high[0] = within(on_draws[:, 0], *of_population, UNIT)
     above, below = (_number_of(side * influence) for side in (1, -1))
     doubts = _doubts_of_measures(units, values, np.minimum(above, below), doubt_of_score(units, of_groups))
-    none = np.array([each is not None for each in doubts])
-    none[0] &= doubts[0] is None or not doubts[0].has_interval
+    none = [each is not None for each in doubts]
     return _table(units, {"value": values}, np.where(none, np.nan, [low, high]), doubts)
 
 

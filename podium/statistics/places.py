@@ -14,19 +14,6 @@ from podium.words.arrays import Bools, Floats, Ints
 
 LEVEL = 0.95
 
-# So many times, the distribution of true scores follows the observed ones.  With none, three equals far ahead
-# are told 23 points too much, and with thirty, even steps and two real fields 11 or 12 too little (40 boards).
-ROUNDS = 3
-
-# It has cells of this width, in units of the noise, unless there would be too many, and reaches so far beyond
-# all scores.
-WIDTH, MOST_CELLS, BEYOND = 0.25, 2000, 3.0
-
-# Teams whose draws differ by less than this share of the distance that nearly all pairs are below are near
-# copies, also where most teams are.  Where all teams share the hard items, correlations lie so close together
-# that they tell nothing.
-NEAR_COPIES, MOST_PAIRS = 0.1, 0.9
-
 # The stream of random numbers; the draws of items, runtimes and the population have others.
 STREAM = 4
 
@@ -36,7 +23,6 @@ RIVALS, TYPICAL = 100, 10
 
 # Standard deviations up to this one, relative to the scores, are rounding.
 ROUNDING = 1e-12
-LEAST = 1e-300  # a probability that is not 0
 
 
 class Rewards(NamedTuple):
@@ -91,8 +77,7 @@ def first_again(
     -----
     The share of draws in which the leading team is first would promise too much, because a part of its lead is
     luck, and because the results on two test sets differ by the noise of both.  So scores on new items are
-    simulated: true scores have a distribution that follows this field.  Near copies form a family, which counts
-    once.
+    simulated: true scores have a normal distribution, which is as wide as this field is without its noise.
     ``docs/explanation/statistics.md`` describes it.
 
     Examples
@@ -219,28 +204,14 @@ def _defined(*draws: Floats) -> tuple[Bools, Bools]:
 
 def _on_new_items(draws: Scores, random: np.random.Generator) -> Floats:
     """Draw scores on new items, as the Notes of `first_again` describe, shape (r, t)."""
-    centers = draws.population.mean(axis=0)
-    errors = draws.of_middle - draws.of_middle.mean(axis=0)
-    noise = draws.of_test_set - draws.of_test_set.mean(axis=0)
-    family_of = _families(draws.population - centers, centers)
-    sizes = np.bincount(family_of)
 
-    by_family = np.argsort(family_of, kind="stable")
-    starts = np.cumsum(sizes) - sizes
+    def apart(of_draws: Floats) -> Floats:
+        """The deviations of teams, without what all of them share on a draw."""
+        errors = of_draws - of_draws.mean(axis=0)
+        return np.asarray(errors - errors.mean(axis=1, keepdims=True))
 
-    def of_families(values: Floats) -> Floats:
-        means: Floats = np.add.reduceat(values[:, by_family], starts, axis=1) / sizes
-        return means
-
-    middle, common = of_families(centers[np.newaxis])[0], of_families(errors)
-    deviations = common - common.mean(axis=1, keepdims=True)
-    scores = _true_scores(middle, deviations)[:, family_of]
-    for family in np.flatnonzero(sizes > 1).tolist():
-        members = np.flatnonzero(family_of == family)
-        own = _true_scores(centers[members] - middle[family], errors[:, members] - common[:, [family]])
-        scores[:, members] += own - own.mean(axis=1, keepdims=True)
-    noise -= of_families(noise).mean(axis=1, keepdims=True)
-    scores += noise[random.permutation(len(noise))]
+    scores = _true_scores(draws.population.mean(axis=0), apart(draws.of_middle))
+    scores += apart(draws.of_test_set)[random.permutation(len(scores))]
     return scores
 
 
@@ -258,70 +229,19 @@ def _measured_again(measured: Floats, drawn: Floats, random: np.random.Generator
     return again
 
 
-def _families(errors: Floats, centers: Floats) -> Ints:
-    """Put near copies into a family, (t,), from the deviations of draws, (r, t), and their centers.
-
-    The best team that has no family yet founds one, with all others whose draws hardly differ from its own.
-    """
-    variances = (errors**2).mean(axis=0)
-    noisy = np.sqrt(variances) > ROUNDING * max(np.abs(centers).max(initial=0), 1)
-    order = np.argsort(-centers, kind="stable")
-    vectors = np.ascontiguousarray(errors.T[order]) / np.sqrt(len(errors))
-    variances, noisy = variances[order], noisy[order]
-    # the variance of the difference of any two teams
-    distances = variances[:, np.newaxis] + variances - 2 * (vectors @ vectors.T)
-    pairs = distances[np.triu_indices(len(order), 1)]
-    limit = NEAR_COPIES * float(np.quantile(pairs, MOST_PAIRS)) if len(pairs) else 0.0
-    family_of = np.full(len(centers), -1)
-    families = 0
-    is_close = (distances < limit) & noisy[:, np.newaxis] & noisy
-    for team, close in zip(order.tolist(), is_close):
-        if family_of[team] < 0:
-            alike = order[close]
-            family_of[alike[family_of[alike] < 0]] = families
-            family_of[team] = families
-            families += 1
-    return family_of
-
-
 def _true_scores(centers: Floats, errors: Floats) -> Floats:
-    """Draw true scores from centers, (t,), and deviations on draws, (r, t), which decide the quantiles.
+    """Draw true scores, (r, t), from centers, (t,), and deviations on draws, (r, t).
 
-    Their distribution begins as a normal one, and `ROUNDS` times becomes that of the posterior scores of all.
+    True scores have a normal distribution, whose spread is that of the field without its noise.
     """
-    from scipy import special  # takes long to import
-
     if len(centers) < 2:
         return centers + errors
-    deviations = errors.std(axis=0)
-    noise = np.maximum(deviations, ROUNDING * max(np.abs(centers).max(), 1))
-    edges = _cells(centers, noise)
-    below = special.ndtr((edges - centers[:, np.newaxis]) / noise[:, np.newaxis])
-    likely = np.diff(below)
-    middle = np.median(centers)
-    # Broken submissions far behind do not make it wider.
-    of_better_half = 2 * (np.maximum(centers - middle, 0) ** 2).sum() / (len(centers) - 1)
-    spread = np.sqrt(max(of_better_half - (noise**2).mean(), 0) + of_better_half / len(centers))
-    shares = np.maximum(np.diff(special.ndtr((edges - middle) / (spread or 1))), LEAST)
-    for _ in range(ROUNDS):
-        shares *= (1 / (likely @ shares)) @ likely / len(centers)
-    quantiles = special.ndtr(errors / noise)
-    drawn = np.empty_like(errors)
-    for team, ends in enumerate(below):
-        cumulated = np.cumsum(np.append(0, likely[team] * shares))
-        # Within a cell, the distribution of the score is that of the noise.
-        drawn[:, team] = np.interp(quantiles[:, team] * cumulated[-1], cumulated, ends)
+    noise = errors.var(axis=0)
+    spread = max(float(centers.var(ddof=1) - noise.mean()), 0.0)
+    kept = np.divide(spread, spread + noise, out=np.ones_like(noise), where=noise > 0)
     # Scores without noise are themselves, to the last bit.
-    true_scores: Floats = centers + deviations * special.ndtri(np.clip(drawn, LEAST, 1 - ROUNDING))
+    true_scores: Floats = centers - (1 - kept) * (centers - centers.mean()) + np.sqrt(kept) * errors
     return true_scores
-
-
-def _cells(centers: Floats, noise: Floats) -> Floats:
-    """Divide the range of true scores into cells, and return their edges."""
-    beyond = BEYOND * noise.max()
-    low, high = centers.min() - beyond, centers.max() + beyond
-    number = int(min((high - low) / (WIDTH * np.median(noise)), MOST_CELLS))
-    return np.linspace(low, high, number + 1)
 
 
 def _among_first(scores: Floats, places: int, files: Ints) -> Floats:

@@ -78,10 +78,13 @@ def board_of(
     chance = _of_chance(examined, leaderboard, inputs.runtimes, options, solution, prizes)
     variants, variant_ranks = _under_other_decisions(options, desk, examined, sent, leaderboard)
     entries = similarity.entries(leaderboard, files)
-    told += cautions(leaderboard, files, prizes, entries, [] if chance is None else chance.doubts, decided)
+    similar = _similar(desk, files, leaderboard, examined, aside["team"], of_aside)
+    doubts = [] if chance is None else chance.doubts
+    told += cautions(leaderboard, files, prizes, entries, doubts, decided, similar)
     told += _of_winners(options, inputs, desk, leaderboard, prizes, entries, chosen)
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
     facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
+    facts |= uncertainty.decisive(examined.details, prizes, examined.units)
     return FinalBoard(
         options=options,
         folder=folder,
@@ -89,7 +92,7 @@ def board_of(
         submissions=shown,
         rejected=_rejected(shown),
         failed=inputs.failed,
-        similar=_similar(desk, files, leaderboard, examined, aside["team"], of_aside),
+        similar=similar,
         facts=facts | of_site | _facts(options, inputs, solution, leaderboard, shown, told),
         prizes=prizes,
         baselines=baselines,

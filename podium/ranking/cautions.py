@@ -13,6 +13,7 @@ from podium.statistics.doubts import FEWEST_ITEMS
 from podium.tables.names import of_other_scripts
 from podium.words.wording import counted, listed, together
 
+ALIKE = 0.5  # the share of the items on which teams agree that a jury must look at
 FALLING = -0.05  # a score clearly falls with that of a group if a point there costs so much
 
 
@@ -23,17 +24,19 @@ def cautions(
     entries: Sequence[int],
     doubts: Sequence[Doubt | None],
     decided: Sequence[str],
+    similar: pd.DataFrame,
 ) -> list[str]:
     """List what may be wrong with a prize, in sentences without a period at the end.
 
     ``doubts`` are about the score of each team. ``decided`` says what decided the order of each team and the
-    next one where they have the same score.
+    next one where they have the same score. ``similar`` has the pairs of teams that are alike.
     """
     of_winners = {row: doubts[row] for row in prizes.winners if row < len(doubts)}
     return [
         *_decided_by_names(leaderboard, decided, prizes.borders),
         *filter(None, [of_other_scripts(leaderboard["team"])]),
         *_same_files(leaderboard.iloc[list(prizes.winners)], files),
+        *_similar_answers(leaderboard, prizes, entries, similar),
         *_small_groups(leaderboard, of_winners, entries),
         *_failures_of_the_metric(files.loc[files["failed"].notna(), "team"].tolist()),
     ]
@@ -100,6 +103,25 @@ def _same_files(winners: pd.DataFrame, files: pd.DataFrame) -> list[str]:
                 f"place{'s' if len(own) > 1 else ''} {places}: {together([*own, *others])} sent the same file"
             )
     return sentences
+
+
+def _similar_answers(
+    leaderboard: pd.DataFrame, prizes: Prizes, entries: Sequence[int], similar: pd.DataFrame
+) -> list[str]:
+    """Name the pairs of teams with a prize, or next to one, that agree in answers that few other teams gave."""
+    at_prizes = sorted({*prizes.winners, *(row for border in prizes.borders for row in border)})
+    row_of = {leaderboard["team"].iloc[row]: row for row in at_prizes if row < len(leaderboard)}
+    pairs = []
+    for team, other, agreement in similar[["team", "other_team", "agreement"]].itertuples(index=False):
+        if agreement >= ALIKE and team in row_of and other in row_of:
+            first, second = sorted((row_of[team], row_of[other]))
+            if entries[first] != entries[second]:
+                ranks = together([leaderboard["rank"].iloc[row] for row in (first, second)])
+                names = together([leaderboard["team"].iloc[row] for row in (first, second)])
+                pairs.append(f"places {ranks} on {agreement:.0%} of the items ({names})")
+    if not pairs:
+        return []
+    return [f"teams at a prize agree in answers that few others gave, {listed(pairs)}: ask how they worked"]
 
 
 def _small_groups(

@@ -134,6 +134,7 @@ def _page(template: str, final: FinalBoard, **context: Any) -> str:
         items=sentences.items_of(facts),
         score_name=sentences.score_name(facts),
         direction=sentences.of_direction(facts),
+        is_withheld=final.chance is not None and final.chance.withheld is not None,
         script=Markup(script),
         policy=pages.policy(script, "base-uri 'none'", "form-action 'none'"),
         **context,

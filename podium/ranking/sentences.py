@@ -251,6 +251,10 @@ class Sentences(NamedTuple):
         part = "" if facts["decided_by"] == "All" else f" of the {facts['decided_by']} part"
         verb = "decides" if facts["items"] == 1 else "decide"
         decide = [f"{items_of(facts, facts['items'])}{part} {verb}."]
+        if some := facts.get("decisive"):
+            groups = listed(some["groups"], NAMED)
+            nearly_all = f"nearly all of the score comes from {some['items']:,} of them ({groups})"
+            decide = [f"{items_of(facts, facts['items'])}{part} count, but {nearly_all}."]
         if len(self.board) == 1:
             return [f"{winner} is the only team on the board.", *decide]
         other, name, is_same = self._name(1), score_name(facts), self._is_same_file(0, 1)
@@ -280,19 +284,27 @@ class Sentences(NamedTuple):
         files = len(set(self.entries)) if self.entries else len(self.board)
         if self.chance is None or files == 1:
             return []
+        if self.chance.withheld is not None:
+            return [self._doubted(self.chance.withheld, self.chance.doubted)]
         return [*self._first_again(self.chance), *self._truly_best(self.chance.intervals)]
+
+    def _doubted(self, doubt: Doubt, row: int) -> str:
+        """Say why nothing is said about other competitions, and about who is truly the best."""
+        whose = "a prize winner" if row in self.prizes.winners else self._name(row)
+        cannot = (
+            f"How often {self._name(0)} would be first again, and which team is truly the best, cannot be said"
+        )
+        why = f"too little is known about the score of {whose}: {_too_little(doubt, self.facts)}"
+        return f"{cannot}, because {why}."
 
     def _first_again(self, chance: Certainty) -> list[str]:
         """Say how often the winner and its rivals would be first on new items."""
         facts, shares = self.facts, chance.intervals["first_again"]
         names = dict(self._names(range(len(shares))))
-        cannot = f"How often {names[0]} would be first again cannot be said, because"
         if pd.isna(shares.iloc[0]):
-            if chance.withheld is not None:
-                few = _too_little(chance.withheld, facts)
-                return [f"{cannot} too little decides the score of a prize winner: {few}."]
             if facts["boosted"] and not facts["noise_known"]:
-                return [f"{cannot} nothing is known about how much the runtimes vary."]
+                cannot = f"How often {names[0]} would be first again cannot be said"
+                return [f"{cannot}, because nothing is known about how much the runtimes vary."]
             return []
         likely = [row for row in names if row and shares.iloc[row] >= LIKELY]
         rivals = sorted(likely, key=lambda row: -shares.iloc[row])

@@ -21,8 +21,9 @@ from podium.ranking.examining import Detail
 from podium.ranking.jury import Prizes
 from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
-from podium.statistics import Doubt, Rewards, Scores
+from podium.statistics import Doubt, Reason, Rewards, Scores
 from podium.statistics.doubts import (
+    DECIMALS,
     FEWEST_ON_A_BOARD,
     Units,
     doubt_of_detecting,
@@ -38,8 +39,8 @@ from podium.statistics.inference import (
     widening_of_borders,
     widening_of_one,
 )
-from podium.statistics.population import stacked
-from podium.words.arrays import Floats
+from podium.statistics.population import names_of_groups, stacked
+from podium.words.arrays import Bools, Floats
 
 
 class Certainty(NamedTuple):
@@ -51,7 +52,8 @@ class Certainty(NamedTuple):
     - ``first_again``, ``prize_again``: the share of new competitions in which the team's file would be the
       first, and among those that win a prize; over all files they add up to 1, and to the number of prizes; NaN
       if the number is withheld, or if speed is rewarded and the noise of runtimes is unknown;
-    - ``may_be_best``: whether the team cannot be excluded as the best with 95% confidence;
+    - ``may_be_best``: whether the team cannot be excluded as the best with 95% confidence; if numbers are
+      withheld, nobody can;
     - ``may_win_prize``: whether it cannot be excluded from the places that win a prize; like ``prize_again``,
       only among the teams that may win one;
     - ``score_low``, ``score_high``, ``boosted_score_low``, ``boosted_score_high``: the 95% intervals; those of
@@ -71,7 +73,8 @@ class Certainty(NamedTuple):
     intervals: pd.DataFrame  # a row per team
     differences: pd.DataFrame  # a row per border between prizes
     doubts: list[Doubt | None]  # about the score of each team
-    withheld: Doubt | None = None  # why nobody is said to be first again, or to win a prize again
+    withheld: Doubt | None = None  # why nobody is said to win again, and nobody is excluded as the best
+    doubted: int = 0  # the row of the team whose score is in doubt, if numbers are withheld
 
 
 class Field(NamedTuple):
@@ -87,7 +90,10 @@ class Field(NamedTuple):
     limits: tuple[float, float] = UNIT  # of the score
 
 
+AGAIN = ["first_again", "prize_again"]
 ENDS = ["score_low", "score_high", "boosted_score_low", "boosted_score_high"]
+LEAST_SHARE = 0.05  # of new competitions, in which teams in doubt would take a place: the shares depend on them
+NEARLY_ALL, MOST_DECISIVE = 0.9, 0.5  # of a score, and of the items from which it comes if they are few
 Doubts = tuple[Doubt | None, str]  # about a difference, and why what is detectable is not said
 
 
@@ -105,44 +111,48 @@ def of_teams(
     of_groups = [each.reaction.is_of_groups for each in details]
     influence = [each.influence for each in details]
     field = Field(scores, rewarded(scores.population, rewards), influence, of_groups, higher_is_better)
-    doubt = withheld(details, prizes, units)
     again: dict[str, Any] | None = None
-    if doubt is None and (rewards is None or speed.noise_of(leaderboard, runtimes).is_known):
+    if rewards is None or speed.noise_of(leaderboard, runtimes).is_known:
         files = pd.factorize(np.array([each.fingerprint.tobytes() for each in details], dtype=object))[0]
         again = {"files": files, "rewards": rewards, "seed": rules.seed}
-    # Where all items are few, draws of them exclude nobody.
-    is_few = bool(units.sizes(is_of_groups=False).sum() < FEWEST_ON_A_BOARD)
-    table = intervals(leaderboard, field, prizes, again, is_few)
+    table = intervals(leaderboard, field, prizes, again)
     doubts = [each.doubt for each in details]
-    table.loc[[each is not None and not each.has_interval for each in doubts], ENDS] = np.nan
+    doubted, doubt = withheld(table, details, prizes, units)
+    is_heavy = doubt is not None and doubt.reason is Reason.HEAVY_TAIL
+    if doubt is not None:
+        table[AGAIN], table["may_be_best"] = np.nan, True
+        table["may_win_prize"] = np.isin(np.arange(len(table)), prizes.may_win)
+    if is_heavy:
+        # The others have no such items, perhaps by chance, and the lucky ones lead.
+        doubts = [each or doubt for each in doubts]
+    table.loc[[each is not None for each in doubts], ENDS] = np.nan
 
     def doubts_of(row: int, other: int) -> Doubts:
         one, two = details[row], details[other]
         differing = one.fingerprint != two.fingerprint
         of_both = one.reaction, two.reaction
         about = doubt_of_difference(units, differing, *of_both, FEWEST_ON_A_BOARD)
+        if is_heavy and differing.any():
+            about = about or doubt
         hidden = None if about else doubt_of_detecting(units, *of_both)
         return about, str(hidden or "")
 
     steps = differences(leaderboard, field, prizes, doubts_of)
-    return Certainty(table.assign(note=notes(doubts)), steps, doubts, doubt)
+    return Certainty(table.assign(note=notes(doubts)), steps, doubts, doubt, doubted)
 
 
-def intervals(
-    board: pd.DataFrame, field: Field, prizes: Prizes, again: dict[str, Any] | None, is_few: bool = False
-) -> pd.DataFrame:
+def intervals(board: pd.DataFrame, field: Field, prizes: Prizes, again: dict[str, Any] | None) -> pd.DataFrame:
     """Tabulate what is said about each team, as `Certainty` has it, but for the note.
 
     ``again`` has the arguments of `first_again`, or is None if nothing is said about new competitions.
     """
     may_win = np.isin(np.arange(len(board)), prizes.may_win)
     table = board[["rank", "team", "score", "boosted_score"]].copy()
-    table[["first_again", "prize_again"]] = np.nan
+    table[AGAIN] = np.nan
     may_be_among = functools.partial(statistics.may_be_best, higher_is_better=field.higher_is_better)
-    table["may_be_best"] = is_few or may_be_among(field.decides)
+    table["may_be_best"] = may_be_among(field.decides)
     table["may_win_prize"] = False
-    among_winners = is_few or may_be_among(field.decides[:, may_win], max(prizes.number, 1))
-    table.loc[may_win, "may_win_prize"] = among_winners
+    table.loc[may_win, "may_win_prize"] = may_be_among(field.decides[:, may_win], max(prizes.number, 1))
     if again is not None:
         how = {"higher_is_better": field.higher_is_better, **again}
         table["first_again"] = statistics.first_again(field.scores, **how)
@@ -191,13 +201,47 @@ def differences(
     )
 
 
-def withheld(details: Sequence[Detail], prizes: Prizes, units: Units) -> Doubt | None:
-    """Say why nothing is said about winning again: few items decide the score of a team that wins a prize."""
+def withheld(
+    table: pd.DataFrame, details: Sequence[Detail], prizes: Prizes, units: Units
+) -> tuple[int, Doubt | None]:
+    """Say whose score is in doubt, and why, so that nothing is said about winning again, or (0, None).
+
+    The doubt is about a prize winner, or about others that would take a place in so many new competitions that
+    the shares of all teams depend on them.
+    """
     if len(details) == 1:
-        return None
-    winners = [details[row] for row in prizes.winners or (0,) if row < len(details)]
-    doubts = [doubt_of_score(units, each.reaction, FEWEST_ON_A_BOARD) for each in winners]
-    return next((doubt for doubt in doubts if doubt is not None), None)
+        return 0, None
+    known = table[AGAIN].notna().any(axis=1)
+    # Where nothing is known about new competitions, those count that may be among the first.
+    takes = table[AGAIN].max(axis=1).where(known, table[["may_be_best", "may_win_prize"]].any(axis=1))
+    winners = [row for row in prizes.winners or (0,) if row < len(details)]
+    others = [row for row in np.argsort(-takes.to_numpy(), kind="stable").tolist() if takes[row] > 0]
+    doubts = {}
+    for row in dict.fromkeys([*winners, *others]):
+        about = details[row].doubt or doubt_of_score(units, details[row].reaction, FEWEST_ON_A_BOARD)
+        if about is not None:
+            doubts[row] = about
+            if row in winners or round(sum(takes[other] for other in doubts), DECIMALS) >= LEAST_SHARE:
+                return row, about
+    return 0, None
+
+
+def decisive(details: Sequence[Detail], prizes: Prizes, units: Units) -> dict[str, Any]:
+    """Find the groups from which nearly all of the winners' score comes, if they have few of the items."""
+    winners = [details[row].reaction for row in prizes.winners or (0,) if row < len(details)]
+    if not winners or not all(each.is_of_groups for each in winners):
+        return {}
+    shares = np.mean([each.shares for each in winners], axis=0)
+    order = np.argsort(-shares, kind="stable")
+    number = int((np.cumsum(shares[order]) < NEARLY_ALL).sum()) + 1
+    groups, together = units.prepared.groups, units.together
+    is_in: Bools = np.asarray(np.isin(groups, order[:number]).any(axis=0))
+    all_of = np.arange(len(is_in)) if together is None else together
+    items = np.unique(all_of[is_in]).size
+    if items > MOST_DECISIVE * np.unique(all_of).size:
+        return {}
+    names = names_of_groups(units.prepared)
+    return {"decisive": {"items": items, "groups": [names[group] for group in order[:number].tolist()]}}
 
 
 def drawn(

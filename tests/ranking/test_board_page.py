@@ -314,8 +314,8 @@ def test_the_sentences_for_the_jury():
     few = Doubt(Reason.SMALL_GROUPS, 3, 0.5, 30)
     withheld = run_of(board, chance=chance(4, first_again=np.nan)._replace(withheld=few))
     assert withheld.summary[3] == (
-        "How often T1 would be first again cannot be said, because too little decides the score of a prize "
-        "winner: groups of fewer than 30 items decide 50%."
+        "How often T1 would be first again, and which team is truly the best, cannot be said, because too "
+        "little is known about the score of a prize winner: groups of fewer than 30 items decide 50%."
     )
     of_one = {"may_be_best": [True, False]}
     alone = run_of(board_of(2), boosted=False, chance=chance(2, first_again=[0.97, 0.03], **of_one))
@@ -409,9 +409,13 @@ def test_what_to_look_at_before_a_prize_is_given():
     files = files.assign(failed=[None, None, None, "ValueError"])
     doubt = Doubt(Reason.SMALL_GROUPS, 3, 0.5)
     prizes, doubts = jury.Prizes(2, (0, 1, 2, 3)), [None, doubt, None, doubt]
-    assert cautions(board_of(4), files, prizes, (0, 1, 0, 2), doubts, ["", rewards.BY_NAME, ""]) == [
+    pairs = [("T1", "T3", 1.0), ("T3", "T2", 0.871), ("T1", "T2", 0.3), ("T2", "T4", 0.9)]
+    similar = pd.DataFrame(pairs, columns=["team", "other_team", "agreement"])
+    assert cautions(board_of(4), files, prizes, (0, 1, 0, 2), doubts, ["", rewards.BY_NAME, ""], similar) == [
         "place 2 was decided by the order of the names: T2 and T3 have the same score",
         "place 1: T1 and T3 sent the same file",
+        "teams at a prize agree in answers that few others gave, places 2 and 3 on 87% of the items (T2 and T3)"
+        ": ask how they worked",
         "groups of fewer than 10 items decide 50% of the score of T2, so chance plays a large part",
         "the metric failed for 1 file of T4, so it does not count: if it is at fault, let the metric raise "
         "ParticipantVisibleError; rejected.csv has what it said",

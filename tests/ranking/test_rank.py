@@ -160,8 +160,8 @@ def test_what_is_printed(files, call):
     assert "; the only file of each team\nHigher is better" in out
     assert err.startswith("scoring: 5 of 5\ncomparing groups: 5 of 5\nresampling: 5 of 5\n")
     assert err.endswith(ONCE)
-    assert "would be first again cannot be said" in out
-    few = "first again cannot be said, because too little decides the score of a prize winner: groups of"
+    assert "which team is truly the best, cannot be said" in out
+    few = "cannot be said, because too little is known about the score of a prize winner: groups of"
     assert few in call("--no-boost")[1]
     assert "first again, of 100" in (files / "final" / "board.html").read_text(encoding="utf-8")
 

@@ -157,8 +157,44 @@ def test_doubts_take_intervals_and_stand_in_the_notes(board):
     told = of_teams(leaderboard, details, Rules(boost=False, prizes=3))
     assert told.doubts == [None, few, small, None]
     assert told.intervals["note"].tolist() == ["", str(few), str(small), ""]
-    assert told.intervals["score_low"].isna().tolist() == [False, True, False, False]
+    assert told.intervals["score_low"].isna().tolist() == [False, True, True, False]
     assert told.differences["note"].eq("").all()  # the last two teams have the same file
+
+
+def test_a_loser_in_doubt_takes_no_share_from_the_winner(board):
+    """The last of three files is behind by .1, and would be first again in a third of new competitions.
+
+    Where its noise cannot be known, nothing is said about any team, and it is not handed to the others.
+    """
+    leaderboard, details, draws = board
+    draws[:, 2:] = draws[:, [2]] - 0.1 + np.random.default_rng(1).normal(0, 0.2, (200, 1))
+    details = [each._replace(scores=statistics.Scores(*[of_one] * 3)) for each, of_one in zip(details, draws.T)]
+    rules = Rules(boost=False, prizes=1)
+    known = of_teams(leaderboard, details, rules)
+    assert known.withheld is None
+    assert known.intervals["first_again"][2] > 0.2
+    heavy = Reaction(np.array([1.0]), np.array([30]), tail=1.2)
+    told = of_teams(leaderboard, [*details[:3], details[3]._replace(reaction=heavy)], rules)
+    assert (told.withheld, told.doubted) == (Doubt(Reason.HEAVY_TAIL), 3)
+    assert told.intervals[["first_again", "prize_again"]].isna().all(axis=None)
+    assert told.intervals["may_be_best"].all()
+    # The winner may have such items, too, and merely lack them.
+    assert told.intervals["score_low"].isna().all()
+    assert told.differences["low"].isna().all()
+    sentence = sentences_of(leaderboard, told, 1)["How much of that is luck?"]
+    assert sentence == [
+        "How often a would be first again, and which team is truly the best, cannot be said, because too "
+        "little is known about the score of d: a few very large items decide, and others may be larger still."
+    ]
+    far = [each._replace(reaction=heavy) if row == 3 else each for row, each in enumerate(details)]
+    far = [each._replace(scores=statistics.Scores(*[draws[:, row] - row] * 3)) for row, each in enumerate(far)]
+    assert of_teams(leaderboard, far, rules).withheld is None  # it takes no share
+
+
+def sentences_of(leaderboard, chance, prizes):
+    """What a board says in sentences, if all files differ."""
+    of_prizes = prizes_of(leaderboard, NOTHING_DECIDED, prizes)
+    return sentences.Sentences(leaderboard, FACTS, of_prizes, (), chance).by_question()
 
 
 def test_a_difference_that_one_item_decides_has_no_interval(board):

@@ -72,19 +72,16 @@ def board_of(
     baselines = _baselines(options, inputs, solution, everybody)
     site_table, of_site = _of_site(inputs, solution, leaderboard, baselines)
     sent, chosen = _that_count(files, leaderboard["team"], inputs.submissions, scored)
-    aside = files[everybody["chosen"] & ~files["chosen"]]  # the files of teams that do not compete
-    of_aside = [scored[number] for number in aside.index]
+    teams_aside, of_aside = _that_do_not_compete(files, everybody, scored)
     examined = _examined(options, desk, sent, chosen, of_aside, prizes)
     chance = _of_chance(examined, leaderboard, inputs.runtimes, options, solution, prizes)
     variants, variant_ranks = _under_other_decisions(options, desk, examined, sent, leaderboard)
     entries = similarity.entries(leaderboard, files)
-    similar = _similar(desk, files, leaderboard, examined, aside["team"], of_aside)
-    doubts = [] if chance is None else chance.doubts
-    told += cautions(leaderboard, files, prizes, entries, doubts, decided, similar)
+    similar = _similar(desk, files, leaderboard, examined, teams_aside, of_aside)
+    told += cautions(leaderboard, files, prizes, entries, chance, decided, similar)
     told += _of_winners(options, inputs, desk, leaderboard, prizes, entries, chosen)
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
     facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
-    facts |= uncertainty.decisive(examined.details, prizes, examined.units)
     return FinalBoard(
         options=options,
         folder=folder,
@@ -131,6 +128,14 @@ def _everybody(
     chosen, rule = choice.choose(files, is_selected, runtimes, rules, solution)
     _check_that_any_is_chosen(chosen)
     return chosen, rule, told
+
+
+def _that_do_not_compete(
+    files: pd.DataFrame, everybody: pd.DataFrame, scored: Sequence[Scored]
+) -> tuple["pd.Series[str]", list[Scored]]:
+    """The teams whose files would count if they competed, and what became of these files."""
+    aside = files[everybody["chosen"] & ~files["chosen"]]
+    return aside["team"], [scored[number] for number in aside.index]
 
 
 def _that_count(

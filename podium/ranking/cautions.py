@@ -8,6 +8,7 @@ import pandas as pd
 from podium.ranking.jury import Prizes
 from podium.ranking.rewards import BY_NAME, what_decided
 from podium.ranking.similarity import entry_names
+from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import FEWEST_ITEMS
 from podium.tables.names import of_other_scripts
@@ -22,15 +23,16 @@ def cautions(
     files: pd.DataFrame,
     prizes: Prizes,
     entries: Sequence[int],
-    doubts: Sequence[Doubt | None],
+    chance: Certainty | None,
     decided: Sequence[str],
     similar: pd.DataFrame,
 ) -> list[str]:
     """List what may be wrong with a prize, in sentences without a period at the end.
 
-    ``doubts`` are about the score of each team. ``decided`` says what decided the order of each team and the
+    ``decided`` says what decided the order of each team and the
     next one where they have the same score. ``similar`` has the pairs of teams that are alike.
     """
+    doubts = [] if chance is None else chance.doubts
     of_winners = {row: doubts[row] for row in prizes.winners if row < len(doubts)}
     return [
         *_decided_by_names(leaderboard, decided, prizes.borders),

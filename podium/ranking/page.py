@@ -39,6 +39,7 @@ def of_board(final: FinalBoard) -> str:
         final,
         confident=sentences.confident(final.facts),
         summary=final.answers,
+        decisive=None if final.chance is None else final.chance.decisive,
         rows=rows,
         scale=drawing.intervals(rows, higher),
         more_rows=max(0, len(board) - MOST_ROWS),

@@ -251,9 +251,9 @@ class Sentences(NamedTuple):
         part = "" if facts["decided_by"] == "All" else f" of the {facts['decided_by']} part"
         verb = "decides" if facts["items"] == 1 else "decide"
         decide = [f"{items_of(facts, facts['items'])}{part} {verb}."]
-        if some := facts.get("decisive"):
-            groups = listed(some["groups"], NAMED)
-            nearly_all = f"nearly all of the score comes from {some['items']:,} of them ({groups})"
+        if self.chance is not None and (few := self.chance.decisive) is not None:
+            groups = listed(few.groups, NAMED)
+            nearly_all = f"nearly all of the score comes from {few.items:,} of them ({groups})"
             decide = [f"{items_of(facts, facts['items'])}{part} count, but {nearly_all}."]
         if len(self.board) == 1:
             return [f"{winner} is the only team on the board.", *decide]

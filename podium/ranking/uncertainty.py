@@ -23,8 +23,8 @@ from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
 from podium.statistics import Doubt, Reason, Rewards, Scores
 from podium.statistics.doubts import (
-    DECIMALS,
     FEWEST_ON_A_BOARD,
+    ROUNDED_TO,
     Units,
     doubt_of_detecting,
     doubt_of_difference,
@@ -41,6 +41,13 @@ from podium.statistics.inference import (
 )
 from podium.statistics.population import names_of_groups, stacked
 from podium.words.arrays import Bools, Floats
+
+
+class Decisive(NamedTuple):
+    """The groups from which nearly all of the score of prize winners comes, if they have few of the items."""
+
+    items: int  # of all these groups
+    groups: list[str]
 
 
 class Certainty(NamedTuple):
@@ -75,6 +82,7 @@ class Certainty(NamedTuple):
     doubts: list[Doubt | None]  # about the score of each team
     withheld: Doubt | None = None  # why nobody is said to win again, and nobody is excluded as the best
     doubted: int = 0  # the row of the team whose score is in doubt, if numbers are withheld
+    decisive: Decisive | None = None
 
 
 class Field(NamedTuple):
@@ -138,7 +146,8 @@ def of_teams(
         return about, str(hidden or "")
 
     steps = differences(leaderboard, field, prizes, doubts_of)
-    return Certainty(table.assign(note=notes(doubts)), steps, doubts, doubt, doubted)
+    few = decisive(details, prizes, units)
+    return Certainty(table.assign(note=notes(doubts)), steps, doubts, doubt, doubted, few)
 
 
 def intervals(board: pd.DataFrame, field: Field, prizes: Prizes, again: dict[str, Any] | None) -> pd.DataFrame:
@@ -221,16 +230,16 @@ def withheld(
         about = details[row].doubt or doubt_of_score(units, details[row].reaction, FEWEST_ON_A_BOARD)
         if about is not None:
             doubts[row] = about
-            if row in winners or round(sum(takes[other] for other in doubts), DECIMALS) >= LEAST_SHARE:
+            if row in winners or round(sum(takes[other] for other in doubts), ROUNDED_TO) >= LEAST_SHARE:
                 return row, about
     return 0, None
 
 
-def decisive(details: Sequence[Detail], prizes: Prizes, units: Units) -> dict[str, Any]:
+def decisive(details: Sequence[Detail], prizes: Prizes, units: Units) -> Decisive | None:
     """Find the groups from which nearly all of the winners' score comes, if they have few of the items."""
     winners = [details[row].reaction for row in prizes.winners or (0,) if row < len(details)]
     if not winners or not all(each.is_of_groups for each in winners):
-        return {}
+        return None
     shares = np.mean([each.shares for each in winners], axis=0)
     order = np.argsort(-shares, kind="stable")
     number = int((np.cumsum(shares[order]) < NEARLY_ALL).sum()) + 1
@@ -239,9 +248,9 @@ def decisive(details: Sequence[Detail], prizes: Prizes, units: Units) -> dict[st
     all_of = np.arange(len(is_in)) if together is None else together
     items = np.unique(all_of[is_in]).size
     if items > MOST_DECISIVE * np.unique(all_of).size:
-        return {}
+        return None
     names = names_of_groups(units.prepared)
-    return {"decisive": {"items": items, "groups": [names[group] for group in order[:number].tolist()]}}
+    return Decisive(items, [names[group] for group in order[:number].tolist()])
 
 
 def drawn(

@@ -40,7 +40,7 @@ HEAVIEST_TAIL = 1.7
 FEWEST_DIFFERING = 10
 
 # Shares and numbers of items are rounded to so many decimals, so that no rule depends on the last bit of a sum.
-DECIMALS = 9
+ROUNDED_TO = 9
 
 
 class Reason(enum.Enum):
@@ -222,7 +222,7 @@ def doubt_of_detecting(units: Units, mine: Reaction, theirs: Reaction) -> Doubt 
         return None
     sizes = units.sizes()
     small = sizes < min(FEWEST_TO_DETECT, sizes.mean() / 2)
-    share = round(max(float(each.shares[small].sum()) for each in (mine, theirs)), DECIMALS)
+    share = round(max(float(each.shares[small].sum()) for each in (mine, theirs)), ROUNDED_TO)
     if share <= MOST_BY_SMALL_GROUPS:
         return None
     return Doubt(Reason.SMALL_GROUPS, int(sizes[small].min()), share, FEWEST_TO_DETECT)
@@ -231,7 +231,7 @@ def doubt_of_detecting(units: Units, mine: Reaction, theirs: Reaction) -> Doubt 
 def _doubt(number: float, shares: Floats, counts: Ints, sizes: Ints, fewest: int) -> Doubt | None:
     """Apply both rules, to the number of items that decide, and to the shares of the groups."""
     small = sizes < fewest
-    number, share = round(number, DECIMALS), round(float(shares[small].sum()), DECIMALS)
+    number, share = round(number, ROUNDED_TO), round(float(shares[small].sum()), ROUNDED_TO)
     if number < FEWEST_DECIDING:
         return Doubt(Reason.FEW_ITEMS, round(number), share, fewest)
     if share > MOST_BY_SMALL_GROUPS:

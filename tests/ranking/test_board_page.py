@@ -411,7 +411,8 @@ def test_what_to_look_at_before_a_prize_is_given():
     prizes, doubts = jury.Prizes(2, (0, 1, 2, 3)), [None, doubt, None, doubt]
     pairs = [("T1", "T3", 1.0), ("T3", "T2", 0.871), ("T1", "T2", 0.3), ("T2", "T4", 0.9)]
     similar = pd.DataFrame(pairs, columns=["team", "other_team", "agreement"])
-    assert cautions(board_of(4), files, prizes, (0, 1, 0, 2), doubts, ["", rewards.BY_NAME, ""], similar) == [
+    known = chance(4)._replace(doubts=doubts)
+    assert cautions(board_of(4), files, prizes, (0, 1, 0, 2), known, ["", rewards.BY_NAME, ""], similar) == [
         "place 2 was decided by the order of the names: T2 and T3 have the same score",
         "place 1: T1 and T3 sent the same file",
         "teams at a prize agree in answers that few others gave, places 2 and 3 on 87% of the items (T2 and T3)"

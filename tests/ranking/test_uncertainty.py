@@ -227,6 +227,25 @@ def test_what_small_groups_hide_at_a_border_is_said(board):
     assert border["detectable_note"] == "groups of fewer than 200 items decide 40%"
 
 
+def test_the_headline_says_from_how_few_items_the_score_comes(board):
+    leaderboard, details, _ = board
+    labels = [("group", name) for name in ("large", "small")]
+    groups = np.repeat([[0, 1]], [340, 60], axis=1)
+    units = Units(dataclasses.replace(mean_of(400), labels=labels, groups=groups))
+    prizes = prizes_of(leaderboard, NOTHING_DECIDED, 2)
+    for share, few in ((0.96, uncertainty.Decisive(60, ["group = small"])), (0.5, None), (0.05, None)):
+        of_groups = Reaction(np.array([1 - share, share]), np.array([30, 30]), is_of_groups=True)
+        assert (
+            uncertainty.decisive([each._replace(reaction=of_groups) for each in details], prizes, units) == few
+        )
+    told = of_teams(leaderboard, details, Rules(boost=False))._replace(
+        decisive=uncertainty.Decisive(9, ["a = b"])
+    )
+    assert sentences_of(leaderboard, told, 1)["Who is first?"][1] == (
+        "60 essays count, but nearly all of the score comes from 9 of them (a = b)."
+    )
+
+
 def test_nobody_wins_again_where_few_items_decide_and_none_that_cannot_be_the_best(board):
     leaderboard, details, draws = board
     rules = Rules(boost=False, prizes=2)

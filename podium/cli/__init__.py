@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from podium.child.supervised import Patience, supervised
-from podium.cli.arguments import is_of_competition, with_record
+from podium.cli.arguments import is_of_competition, with_record, with_solution
 from podium.cli.declared import declare
 from podium.metric import own
 from podium.words import errors
@@ -110,6 +110,8 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
             of_command.error(f"--set takes one NAME=VALUE: write --set {first} --set {second}")
     read = vars(of_command.parse_intermixed_args(chosen.rest))
     given = {name: value for name, value in read.items() if value is not None}
+    if chosen.command in OF_COMPETITIONS:
+        given = with_solution(given)
     work = functools.partial(_run, chosen.command, given)
     patience = _patience(chosen.command, command.Options, given) if apart else None
     return errors.exit_code_of(work) if patience is None else supervised(work, patience)

@@ -74,6 +74,14 @@ def with_record(given: dict[str, Any], takes_items: bool) -> dict[str, Any]:
     return given | {"metric": metric} | ({"items": items} if takes_items and items else {})
 
 
+def with_solution(given: dict[str, Any]) -> dict[str, Any]:
+    """Put the solution of a competition in the place of the folder that podium make has written."""
+    folder = Path(given.get("solution", ""))
+    if "solution" not in given or not (folder / "competition.json").is_file():
+        return given
+    return given | {"solution": type(given["solution"])(folder / "private" / "solution.csv")}
+
+
 def _competition_of(given: Mapping[str, Any]) -> Path:
     """The folder of the competition to which a command's files belong, if they belong to one."""
     if "files" in given:

@@ -3,6 +3,7 @@
     podium check metric.py
     podium check metric.py files/private/solution.csv files/public/sample_submission.csv
     podium check files            the metric, the solution and the sample that podium make wrote there
+    podium check files/private/solution.csv my.csv     with a submission in place of the sample
 
 Each line has a verdict and says what the file should do:
 
@@ -37,8 +38,8 @@ class Options(OfTrial):
     Parameters
     ----------
     metric : METRIC
-        A Python file with a score(), a folder with a metric.py, a metric's name, or the folder that podium make
-        has written, whose metric is tried with its solution and its sample.
+        A Python file with a score(), a folder with a metric.py, or a metric's name. The folder that podium make
+        has written, or its solution, names its metric, too.
     solution : SOLUTION
         A solution to try it with, besides its doctests (default: the folder's samples).
     submission : SUBMISSION
@@ -57,19 +58,28 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
 
 
 def _completed(options: Options) -> Options:
-    """Take the metric, the solution and the sample from a folder that podium make has written."""
+    """Take what was not given from the files of a competition, if their folder or their solution is named."""
     from podium.contest import recorded
     from podium.hosting import folders
     from podium.metric import hosted
 
-    files = Path(options.metric)
-    if options.metric in hosted.names() or recorded.read(files) is None:
+    named = Path(options.metric)
+    folder = recorded.folder_of(named)
+    is_metric = options.metric in hosted.names() or named.suffix == ".py"
+    if is_metric or recorded.read(folder) is None:
         return options
+    tables = [each for each in (options.solution, options.submission) if each is not None]
+    if folder != named:
+        tables.insert(0, named)
+    elif len(tables) < 2:
+        tables.insert(0, folder / recorded.PRIVATE / folders.SOLUTION)
+    if len(tables) > 2:
+        raise UsageError(f"expected a metric, a solution and a submission, found {named} as the metric")
     return replace(
         options,
-        metric=recorded.chosen(files, None, "", how="in place of the folder")[0],
-        solution=options.solution or files / recorded.PRIVATE / folders.SOLUTION,
-        submission=options.submission or files / folders.PUBLIC / folders.SAMPLE,
+        metric=recorded.chosen(folder, None, "", how="in place of the folder")[0],
+        solution=tables[0],
+        submission=tables[1] if len(tables) > 1 else folder / folders.PUBLIC / folders.SAMPLE,
     )
 
 

@@ -1,7 +1,7 @@
 """Score a submission as Kaggle would, and show what the participant sees.
 
     podium emulate metric.py solution.csv submission.csv
-    podium emulate files/private/solution.csv submission.csv     with the metric of these files
+    podium emulate files submission.csv     with the metric and the solution that podium make wrote there
 
 Each part of the solution is scored in a fresh process.
 """
@@ -22,7 +22,7 @@ class Options(OfTrial):
         A Python file with a score(), or a metric's name (default: the one for which podium make has made the
         files).
     solution : SOLUTION
-        The right answers, with a column Usage.
+        The right answers, with a column Usage, or the folder that podium make wrote.
     submission : SUBMISSION
         The predictions.
     complete_submission : bool

@@ -16,7 +16,7 @@ class Options(OfLimits, OfMetric):
     Parameters
     ----------
     solution : SOLUTION
-        The right answers: .csv, .csv.gz, .parquet, or an official file.
+        The right answers: .csv, .csv.gz, .parquet, an official file, or the folder that podium make wrote.
     submission : SUBMISSION
         The predictions, or - for standard input; the first one is compared with each of the others.
     bare : bool

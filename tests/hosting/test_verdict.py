@@ -68,6 +68,36 @@ COMMANDS = {
     "publish": ["publish", "kaggle", "files", *TITLED, "--slug", "t-t", "--dry-run"],
     "rank": ["rank", PAIR[0], "teams", "--metric", "hosts.py", "--no-boost", "--jobs", "1", "--out", "board"],
 }
+FIRST_LINE = {"score": "Score    0.416667", "emulate": "Public ", "check": "Score    0.416667"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["score", "files", "teams/Bo.csv"],
+        ["score", PAIR[0], "teams/Bo.csv"],
+        ["emulate", "files", "teams/Bo.csv"],
+        ["emulate", PAIR[0], "teams/Bo.csv"],
+        ["check", "--quick", "files", "teams/Bo.csv"],
+        ["check", "--quick", PAIR[0], "teams/Bo.csv"],
+        ["check", "--quick", "hosts.py", PAIR[0], "teams/Bo.csv"],
+        ["check", "--quick", "files", PAIR[0], "teams/Bo.csv"],
+    ],
+)
+def test_the_folder_or_its_solution_names_the_metric(
+    files: Path, capsys: pytest.CaptureFixture[str], line: list[str]
+) -> None:
+    code, out, err = run_podium(capsys, *line)
+    assert (code, err.count("error")) == (0, 0)
+    assert out.startswith(FIRST_LINE[line[0]])
+
+
+def test_a_table_too_many(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run_podium(capsys, "check", PAIR[0], "teams/Bo.csv", "teams/Cy.csv")
+    told = f"error: expected a metric, a solution and a submission, found {PAIR[0]} as the metric\n"
+    assert (code, out, err) == (2, "", told)
+
+
 STATES = {
     "a counter": ("N = [0]", ("N[0] += 1", "return share + N[0]")),
     "the fifth call": ("N = [0]", ("N[0] += 1", "return share + (N[0] == 5)")),

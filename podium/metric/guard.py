@@ -206,14 +206,22 @@ def _of_solution(problem: BaseException, description: str) -> ToolError:
     """What becomes of an error of the metric where it looks at the solution alone."""
     if type(problem).__name__ in VISIBLE:
         return VISIBLE[type(problem).__name__](_short(" ".join(str(problem).split())))
-    is_alone = ". A metric file is uploaded alone, so it cannot read other files"
-    return MetricError(description, is_alone if isinstance(problem, FileNotFoundError) else "")
+    return MetricError(description, _hint(problem))
+
+
+def _hint(problem: BaseException) -> str:
+    """What to do about an error that a platform's habits explain, as the end of a message, or ""."""
+    if isinstance(problem, FileNotFoundError):
+        return ". A metric file is uploaded alone, so it cannot read other files"
+    if shapes.misses_usage(type(problem).__name__, str(problem)):
+        return f". {shapes.WITHOUT_USAGE}"
+    return ""
 
 
 def _of_submission(problem: BaseException, description: str) -> ToolError:
     """What becomes of an error of the metric where it has a submission."""
     told = _of_solution(problem, description)
-    if isinstance(told, MetricError) and not isinstance(problem, FileNotFoundError):
+    if isinstance(told, MetricError) and not _hint(problem):
         return MetricError(
             description, ". If the submission is at fault, raise ParticipantVisibleError for such input"
         )

@@ -23,7 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from podium.metric import adapted, executed, guard, own, shapes
+from podium.metric import adapted, executed, foreign, guard, own, shapes
 from podium.metric.contract import REQUIRED, Companion, Metric
 from podium.metric.executed import COMPANION_FILE, METRIC_FILE, Executed
 from podium.metric.guard import PACKAGE
@@ -198,6 +198,8 @@ def _load_folder(path: Path, home: Path, key: str, files: Executed, is_own: bool
     package = f"{PACKAGE}.{key}"
     executed.open_package(package, home, None if is_own else files)
     read = {} if is_own else files  # podium's own are loaded as the package itself is
+    if reason := foreign.not_a_metric(read.get(path.name, b"def score(): ...")):
+        raise UsageError(f"{_shown(path)} is not a metric file: {reason}")
     loaded = _run(path, f"{package}.metric", content=read.get(path.name))
     vars(sys.modules[package])["metric"] = loaded
     if not callable(vars(loaded).get("score")):

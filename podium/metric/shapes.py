@@ -35,6 +35,8 @@ BOTH_PARTS = "the solution has Public and Private rows"
 
 SHOWN = 60  # characters of a value in a message
 
+WITHOUT_USAGE = "The platform takes the column Usage out before it calls score(): leave out what uses it"
+
 Demand = tuple[bool, str, object]  # whether it holds, what is expected, and what was found
 
 
@@ -86,6 +88,11 @@ def demand(found: Iterable[Finding], platform: str = "") -> None:
     for first, *more in elsewhere.values():
         also = f" (podium check tells {len(more)} more)" if more else ""
         warnings.warn(f"{ContractError(first)}{also}", ContractWarning, stacklevel=2)
+
+
+def misses_usage(kind: str, text: str) -> bool:
+    """Whether an error of pandas says that a table has no column Usage."""
+    return kind in ("KeyError", "AttributeError") and re.search(r"\bUsage\b", text) is not None
 
 
 def failure(name: str, text: str) -> Finding:

@@ -17,7 +17,7 @@ from podium.hosting.bundles.program import imported
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
 from podium.judge import trials
-from podium.metric import adapted, hosted, shapes
+from podium.metric import adapted, foreign, hosted, shapes
 from podium.metric.guard import is_refusal
 from podium.metric.shapes import Finding, Level
 from podium.scoring import evaluating
@@ -177,6 +177,8 @@ def check(
             tree = ast.parse(source, path.name)
     except (HostError, SyntaxError, ValueError) as problem:
         return [Finding(COMPILES, Level.FAIL, " ".join(str(problem).split()) + hosted.of_notebook(problem))]
+    if reason := foreign.not_a_metric(source.encode()):
+        return [Finding(COMPILES), Finding(ANSWERED["score"], Level.FAIL, reason)]
     packages = imported(tree)
     beside = [name for name in sorted(packages) if hosted.stands_beside(path, name)]
     of_text = [Finding(COMPILES), _check_imports(packages, beside), *_check_loud(tree)]

@@ -15,7 +15,7 @@ from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts, written_rows
 from podium.hosting.kaggle import acceptance, fresh, kernel
-from podium.metric import adapted, hosted
+from podium.metric import adapted, hosted, shapes
 from podium.metric.shapes import FINITE, Finding, Level
 from podium.scoring import evaluating
 from podium.scoring.evaluating import ALL
@@ -170,4 +170,6 @@ def run_part(seconds: float, **task: Any) -> dict[str, Any]:
         )
     line = f" ({answer['line']})" if answer["line"] else ""
     told = f"{answer['error']}: {answer['text']}{line}"
+    if shapes.misses_usage(answer["error"], answer["text"]):
+        told += f". {shapes.WITHOUT_USAGE}"
     raise HostError(f"{UNEXPECTED}\nhost only: {told}")

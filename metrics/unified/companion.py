@@ -32,7 +32,7 @@ def asked(solution: PreparedSolution) -> pd.DataFrame:
     """List the true segments with their essay and their type."""
     prepared: Any = solution.prepared[ALL]
     truths, metric = prepared.truths, solution.metric.module
-    names = solution.frame[prepared.row_id_column_name][solution.rows[ALL]].to_numpy()
+    names = _ids_of_rows(prepared, solution.frame)[solution.rows[ALL]]
     return pd.DataFrame(
         {
             "item": np.array(prepared.items, dtype=object)[truths.essay],
@@ -40,6 +40,13 @@ def asked(solution: PreparedSolution) -> pd.DataFrame:
             "label": np.array(metric.DISCOURSE_TYPES, dtype=object)[truths.discourse_type],
         }
     )
+
+
+def _ids_of_rows(prepared: Any, table: pd.DataFrame) -> npt.NDArray[np.object_]:
+    """The ids of rows; a table whose rows are named by their essay alone, as a train.csv, has their numbers."""
+    if prepared.row_id_column_name == prepared.essay_id_column_name:
+        return np.array([*map(str, range(len(table)))], dtype=object)
+    return np.array(table[prepared.row_id_column_name], dtype=object)
 
 
 def answered(evaluation: ScoredSubmission) -> pd.DataFrame:
@@ -228,10 +235,9 @@ class Explanation(contract.Explanation):
         prepared, pairs = self.prepared, self._pairs
         of_predictions, of_truths = self._closest_pairs
         essay_id = prepared.essay_id_column_name
-        prediction_ids = np.array([*self.submission[prepared.row_id_column_name], None], dtype=object)
+        prediction_ids = np.array([*_ids_of_rows(prepared, self.submission), None], dtype=object)
         solution = self.evaluation.solution
-        true_ids = solution.frame.loc[solution.rows[ALL], prepared.row_id_column_name]
-        truth_ids = np.array([*true_ids, None], dtype=object)
+        truth_ids = np.array([*_ids_of_rows(prepared, solution.frame)[solution.rows[ALL]], None], dtype=object)
 
         why_unmatched = np.select(
             [

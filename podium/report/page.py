@@ -358,9 +358,13 @@ def _comparison(
 
 
 def _items_that_differ(evaluation: Evaluation, other: Evaluation, is_higher_better: bool) -> dict[str, Any]:
-    """Find the items by which a submission gains and loses most, with the changes of the score."""
-    mine: Any = evaluation.statistics
-    theirs: Any = other.statistics
+    """Find the items by which a submission gains and loses most, with the changes of the score.
+
+    A metric with ``score()`` alone says nothing of items.
+    """
+    mine, theirs = evaluation.statistics, other.statistics
+    if mine is None or theirs is None:
+        return {"better": [], "worse": []}
     by_item = statistics.gains_by_item(evaluation.prepared, mine, theirs)[:, 0]
     changes = pd.Series(by_item, index=evaluation.prepared.items).sort_values(kind="stable")
     highest = [(item, change) for item, change in changes[::-1].head(ITEMS_COMPARED).items() if change > 0]

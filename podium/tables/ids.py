@@ -133,8 +133,9 @@ def of_solution(solution: pd.DataFrame, row_id: str) -> pd.DataFrame:
 
 
 def columns_of(arguments: Mapping[str, Any]) -> list[str]:
-    """The columns of ids that the arguments of ``score`` name: those of rows, and those of items."""
-    return [str(value) for name, value in arguments.items() if name.endswith("_id_column_name")]
+    """The columns of ids that the arguments of ``score`` name, those of rows and those of items, each once."""
+    named = (str(value) for name, value in arguments.items() if name.endswith("_id_column_name"))
+    return [*dict.fromkeys(named)]
 
 
 def as_in(solution: pd.DataFrame, submission: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:

@@ -3,10 +3,13 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import podium
 from podium import statistics
 from tests.support.frames import perfect, solution, words
+from tests.support.samples import ROOT
 from tests.support.unified import evaluate
 
 # --- tables -----------------------------------------------------------------------------------------
@@ -41,3 +44,14 @@ def test_a_sub_population_absent_from_a_resample_is_left_out_of_its_softmin():
     assert math.isnan(yes)
     assert types[0] == pytest.approx(0.8)
     assert math.isnan(types[2])
+
+
+def test_segments_of_a_train_csv_without_row_ids_are_named_by_their_numbers():
+    solution = pd.read_csv(ROOT / "examples" / "data" / "train.csv", dtype={"essay_id": str})
+    effective = solution["discourse_effectiveness"]
+    submission = solution.drop(columns="discourse_effectiveness").assign(
+        score_discourse_effectiveness_0=1.0 - effective, score_discourse_effectiveness_1=effective * 1.0
+    )
+    rows = podium.score(solution, submission, subpopulation_column_names="").explanation.rows
+    assert rows["row_id"].tolist() == [*map(str, range(len(solution)))] * 2
+    assert (rows["row_id"] == rows["partner"]).all()

@@ -11,7 +11,6 @@ and deletes nothing.
 import contextlib
 import functools
 import io
-import os
 import re
 import warnings
 import zipfile
@@ -30,6 +29,8 @@ from podium.tables import archives, names
 from podium.tables.files import (
     MOST_BYTES,
     alone_in,
+    below,
+    is_below,
     megabytes,
     most_expanded,
     open_regular,
@@ -384,19 +385,12 @@ def _digest(path: Path) -> str:
 
 def _write(home: Path, path: str, content: bytes) -> None:
     """Write a file below a folder, and refuse what leads out of it."""
-    if not _is_below(home, path):
-        raise UsageError(f"cannot write {home / path}: it leads out of {home}")
-    write_atomically(home / path, lambda part: part.write_bytes(content))
-
-
-def _is_below(home: Path, path: str) -> bool:
-    """Whether a path lies below a folder, and no link on it leads elsewhere."""
-    return os.path.realpath(home / path) == os.path.join(os.path.realpath(home), *path.split("/"))
+    write_atomically(below(home, path), lambda part: part.write_bytes(content))
 
 
 def _is_there(home: Path, path: str) -> bool:
     """Whether a file, or a folder of documents, that an earlier call has taken still lies there."""
-    if not _is_below(home, path):
+    if not is_below(home, path):
         return False
     if (home / path).is_dir():
         return any((home / path).iterdir())

@@ -5,6 +5,7 @@ Everybody may read it.  What models printed when they failed may be texts of the
 """
 
 import math
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,13 +13,15 @@ from typing import Any, NamedTuple
 
 from podium.running.measuring import Outcome
 from podium.running.models import key_of
+from podium.running.submission import SUBMISSIONS
 from podium.tables.files import read_bytes, write_atomically
 from podium.tables.formats import csv_bytes, parse_rows
 from podium.words.errors import UsageError
-from podium.words.wording import spreadsheet_original, spreadsheet_safe
+from podium.words.wording import printable, spreadsheet_original, spreadsheet_safe
 
 RUNS, PRINTED = "runs.csv", "printed.csv"
 WARM_UP = 0  # the number of the run that is not measured
+ONE_MODEL = "submission"  # the name of the file of a team that has a single model
 
 
 class Row(NamedTuple):
@@ -84,11 +87,32 @@ def differ(runs: Iterable[Row]) -> bool:
     return len({row.fingerprint for row in runs if row.outcome is Outcome.DONE}) > 1
 
 
+def submission_of(team: str, model: str, file: str) -> str:
+    """The path below ``submissions/`` of a file that a model left, such as "Red/second.csv.gz"."""
+    return f"{team}/{model or ONE_MODEL}{file.removeprefix('submission')}"
+
+
 def read_journal(folder: Path) -> list[Row]:
-    """Read the journal in a folder of results, with what the models printed."""
+    """Read the journal in a folder of results, with what the models printed.
+
+    Files are removed by it, so it may only name what podium would have written.
+    """
     said = {tuple(run): printed for *run, printed in _read(folder / PRINTED, RUN_PRINTED)}
     rows = [Row(*cells) for cells in _read(folder / RUNS, PUBLIC)]
+    for row in rows:
+        expected = [submission_of(row.team, row.model, file) for file in SUBMISSIONS]
+        are_names = bool(row.team) and is_plain(row.team) and is_plain(row.model)
+        if row.submission and not (are_names and row.submission in expected):
+            raise UsageError(
+                f"{folder / RUNS}: submission: expected the path of a model's file such as Red/submission.csv, "
+                f"found {printable(row.submission)[:100]!r}; give another --out to start over"
+            )
     return [row._replace(printed=said.get((row.session, row.round, row.team, row.model), "")) for row in rows]
+
+
+def is_plain(name: str) -> bool:
+    """Whether a text names nothing but an entry of a folder, or nothing."""
+    return name not in (".", "..") and not {os.sep, os.altsep or os.sep} & {*name}
 
 
 def _read(path: Path, names: Sequence[str]) -> list[list[Any]]:

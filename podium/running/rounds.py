@@ -17,21 +17,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.running import hardware, journal, machine, results
-from podium.running.journal import RUNS, WARM_UP, Row, by_model, predictions_of
+from podium.running.journal import RUNS, WARM_UP, Row, by_model, predictions_of, submission_of
 from podium.running.measuring import Log, Outcome, Run
 from podium.running.models import Failure, Kind, Model, digest_of, with_digest, with_printed
 from podium.running.progress import tell
 from podium.running.results import Results, failure_of, results_of
 from podium.running.settings import Settings
 from podium.running.submission import table_in
-from podium.tables.files import alone_in, write_atomically
+from podium.tables.files import alone_in, below, write_atomically
 from podium.tables.sameness import fingerprint, is_same
 from podium.words.errors import UsageError
 from podium.words.wording import counted, printable
 
 RUNTIMES, FAILED, HARDWARE = "runtimes.csv", "failed.csv", "hardware.json"
 SUBMISSIONS, LOGS = "submissions", "logs"
-ONE_MODEL, ONE_MODEL_LOG = "submission", "run"  # the names of the files of a team that has a single model
+ONE_MODEL_LOG = "run"  # the name of the log of a team that has a single model
 
 Turn = tuple[Model, int]  # a model with the number of its run
 
@@ -119,7 +119,7 @@ def here(settings: Settings, out: Path) -> Execute:
         for place, (model, number) in enumerate(turns, 1):
             tell(f"{_title(number)}, {place:,} of {len(turns):,}: {printable(model.key)} runs")
             known = model._replace(digest=digests.get(model.key, model.digest))
-            row = run_once(known, number, settings, out / LOGS / log_of(model.team, model.name, number))
+            row = run_once(known, number, settings, below(out, log_of(model.team, model.name, number)))
             digests[model.key] = row.digest
             tell_end(row)
             yield row
@@ -141,12 +141,11 @@ def run_once(model: Model, number: int, settings: Settings, log: Path) -> Row:
 
 def _row(model: Model, number: int, run: Run, started_at: str, engine: str) -> Row:
     """The row of the journal for a run."""
-    suffix = run.name.removeprefix("submission")
     return Row(
         round=number,
         team=model.team,
         model=model.name,
-        submission=f"{model.team}/{model.name or ONE_MODEL}{suffix}" if run.name else "",
+        submission=submission_of(model.team, model.name, run.name) if run.name else "",
         outcome=run.outcome,
         reason=run.reason,
         seconds=round(run.seconds, 6),
@@ -183,8 +182,13 @@ def _title(number: int) -> str:
 
 
 def log_of(team: str, model: str, number: int) -> str:
-    """The path of a run's log below ``logs/``: each team has a folder, so that no names collide."""
-    return f"{team}/{model or ONE_MODEL_LOG}.{number}.txt"
+    """The path of a run's log among the results: each team has a folder, so that no names collide."""
+    return f"{LOGS}/{team}/{model or ONE_MODEL_LOG}.{number}.txt"
+
+
+def _place_of(row: Row, out: Path) -> Path:
+    """The place of a run's submission among the results; a link that leads elsewhere is refused."""
+    return below(out, f"{SUBMISSIONS}/{row.submission}")
 
 
 def _sha256(content: bytes) -> str:
@@ -206,7 +210,7 @@ def _recognized(row: Row, earlier: Sequence[Row], out: Path) -> Row:
     before = predictions_of(earlier)
     if not (row.fingerprint and before and _is_there(out, before)) or before.fingerprint == row.fingerprint:
         return row
-    other = table_in((out / SUBMISSIONS / before.submission).read_bytes(), before.submission)
+    other = table_in(_place_of(before, out).read_bytes(), before.submission)
     table = table_in(row.content, row.submission)
     is_known = table is not None and other is not None and is_same(other, table)
     return row._replace(fingerprint=before.fingerprint) if is_known else row
@@ -268,14 +272,14 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
 
 def _is_there(out: Path, row: Row) -> bool:
     """Whether the submission's file exists and is the one that this run left."""
-    path = out / SUBMISSIONS / row.submission
+    path = _place_of(row, out)
     return path.is_file() and _sha256(path.read_bytes()) == row.sha256
 
 
 def _remove_submissions(rows: Iterable[Row], out: Path) -> None:
     """Remove the submissions that these runs left, and then the folders that are empty."""
     for row in filter(lambda row: row.submission, rows):
-        path = out / SUBMISSIONS / row.submission
+        path = _place_of(row, out)
         path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # another submission of the team is in it, or it is gone
             path.parent.rmdir()
@@ -284,14 +288,13 @@ def _remove_submissions(rows: Iterable[Row], out: Path) -> None:
 def _save(row: Row, earlier: Sequence[Row], out: Path) -> None:
     """Save a run's submission if its predictions count, and the log of a run on another machine."""
     if row.log:
-        path = out / LOGS / log_of(row.team, row.model, row.round)
+        path = below(out, log_of(row.team, row.model, row.round))
         write_atomically(path, lambda part: part.write_text(row.log, encoding="utf-8", errors="replace"))
     if row.outcome is not Outcome.DONE:
         return
     before, now = predictions_of(earlier), predictions_of([*earlier, row])
     if now is not row:
         return
-    submissions = out / SUBMISSIONS
-    write_atomically(submissions / row.submission, lambda part: part.write_bytes(row.content))
+    write_atomically(_place_of(row, out), lambda part: part.write_bytes(row.content))
     if before and before.submission != row.submission:
-        (submissions / before.submission).unlink(missing_ok=True)
+        _place_of(before, out).unlink(missing_ok=True)

@@ -368,6 +368,34 @@ def check_apart(out: Location, inputs: Iterable[object]) -> None:
             raise UsageError(f"cannot write {out}: the input {each} lies in it; give another --out")
 
 
+def left_folders(folder: Path, prefix: str) -> list[Path]:
+    """The folders that killed commands of this user may have left in a folder.
+
+    `prefix` is a pattern, after which ``tempfile`` has chosen the rest of the name. A link to a folder is none.
+    """
+    named = re.compile(f"{prefix}[a-z0-9_]{{8}}")
+    with os.scandir(folder) as entries:
+        found = [entry for entry in entries if named.fullmatch(entry.name)]
+    own = getattr(os, "geteuid", lambda: 0)()
+    return [
+        Path(each.path)
+        for each in found
+        if each.is_dir(follow_symlinks=False) and each.stat(follow_symlinks=False).st_uid == own
+    ]
+
+
+def is_below(home: Path, path: str) -> bool:
+    """Whether a path with slashes lies below a folder, and no link on it leads elsewhere."""
+    return os.path.realpath(home / path) == os.path.join(os.path.realpath(home), *path.split("/"))
+
+
+def below(home: Path, path: str) -> Path:
+    """The place of a path below a folder; a path that leads out of it is refused."""
+    if not is_below(home, path):
+        raise UsageError(f"cannot write {printable(str(home / path))}: it leads out of {home}")
+    return home / path
+
+
 @contextmanager
 def alone_in(folder: Location) -> Iterator[None]:
     """Allow only one run at a time in a folder. To be used in a ``with`` statement.

@@ -318,12 +318,19 @@ def test_neighbors_whose_order_is_undecided_or_contrary_are_named():
     assert "do not decide the order of A and B (0.1% apart), C and D (0.1%" in " ".join(results.notices)
 
 
+def path_of(team: str) -> str:
+    """The path of a submission of a team that has the name of a folder."""
+    return f"{team}/{team}.csv" if team and "/" not in team else ""
+
+
 def test_no_cell_of_the_journal_is_executed_and_each_is_read_as_it_was(tmp_path):
     rows = [
-        row("", 1)._replace(team=text, model=text, submission=f"{text}.csv", reason=text, exit_code=-9)
+        row("", 1)._replace(
+            team=text, model=text, submission=path_of(text), reason=text, printed=text, exit_code=-9
+        )
         for text in TEXTS
     ]
-    rows = [one._replace(round=number, printed=one.team) for number, one in enumerate(rows)]
+    rows = [one._replace(round=number) for number, one in enumerate(rows)]
     write_journal(tmp_path, rows)
     assert read_journal(tmp_path) == rows
     with (tmp_path / "runs.csv").open(newline="", encoding="utf-8") as file:
@@ -344,3 +351,63 @@ def test_the_order_of_a_round_depends_on_the_seed():
     models = [model(str(number)) for number in range(20)]
     orders = {tuple(next_turns(models, [], Plan(1, seed), set())) for seed in range(5)}
     assert len(orders) == 5
+
+
+HOSTILE = [
+    "../../victim.csv",
+    "/etc/passwd",
+    "A/../../victim.csv",
+    "B/submission.csv",
+    "A/other.csv",
+    "..",
+    "A/",
+]
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+def test_a_journal_names_only_what_podium_would_have_written(path: str, tmp_path: Path) -> None:
+    """A stranger may have written the journal, and files are removed by it."""
+    play(tmp_path, Player({"A": 1.0}))
+    (tmp_path / "victim.csv").write_text("a")
+    rows = [one._replace(submission=path) for one in read_journal(tmp_path / "out")]
+    write_journal(tmp_path / "out", rows)
+    with pytest.raises(UsageError, match=r"runs\.csv: submission: expected the path of a model's file"):
+        play(tmp_path, Player({"A": 1.0}), [model("A", digest="2")])
+    assert (tmp_path / "victim.csv").exists()
+
+
+@pytest.mark.parametrize("team", ["..", "../..", "/tmp", "."])
+def test_a_journal_names_only_teams_that_a_folder_can_have(team: str, tmp_path: Path) -> None:
+    play(tmp_path, Player({"A": 1.0}))
+    rows = [
+        one._replace(team=team, submission=f"{team}/submission.csv") for one in read_journal(tmp_path / "out")
+    ]
+    write_journal(tmp_path / "out", rows)
+    (tmp_path / "submission.csv").write_text("a")
+    (tmp_path / "out" / "submission.csv").write_text("a")
+    with pytest.raises(UsageError, match=r"runs\.csv: submission: expected "):
+        play(tmp_path, Player({"A": 1.0}))
+    assert (tmp_path / "submission.csv").exists()
+    assert (tmp_path / "out" / "submission.csv").exists()
+
+
+@pytest.mark.parametrize("linked", ["submissions", "submissions/A"])
+def test_no_link_among_the_results_leads_out_of_them(linked: str, tmp_path: Path) -> None:
+    play(tmp_path, Player({"A": 1.0}))
+    place, victim = tmp_path / "out" / linked, tmp_path / "victim"
+    place.rename(victim)
+    place.symlink_to(victim)
+    there = sorted(path.read_bytes() for path in victim.rglob("*.csv"))
+    with pytest.raises(UsageError, match=r"cannot write .*: it leads out of "):
+        play(tmp_path, Player({"A": 1.0}, A="other"), [model("A", digest="2")])
+    assert sorted(path.read_bytes() for path in victim.rglob("*.csv")) == there != []
+
+
+def test_no_log_is_written_through_a_link(tmp_path: Path) -> None:
+    log = tmp_path / "out" / "logs" / "A" / "run.0.txt"
+    log.parent.mkdir(parents=True)
+    (tmp_path / "victim").write_text("mine")
+    log.symlink_to(tmp_path / "victim")
+    with pytest.raises(UsageError, match=r"cannot write .*: it leads out of "):
+        list(rounds.here(settings_for(tmp_path), tmp_path / "out")([(model("A"), 0)]))
+    assert (tmp_path / "victim").read_text() == "mine"

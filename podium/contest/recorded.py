@@ -38,6 +38,7 @@ class Record(NamedTuple):
     # The parameters of its ``score`` by name. Parameters that are not named have their official values.
     parameters: dict[str, Any]
     metric_sha256: str = ""  # of the metric's file, by which a renamed file is known
+    beside: Mapping[str, str] = {}  # the SHA-256 of the other files that it executes, by name
     metric_file: str = ""  # its copy, from the folder of the competition on; podium's own have none
     items: str = ""  # the columns of the solution, separated by commas, whose values keep rows together
     public_columns: Sequence[str] = ()  # the columns of the solution that participants may know
@@ -84,9 +85,16 @@ def copied_metric(record: Record, how: str) -> Path | None:
                 f"{record.path}: metric_file: expected a file in {folder / PRIVATE}, found {each}: "
                 f"name the metric {how}"
             )
+    known = {path.name: record.metric_sha256, **record.beside}
+    for name, digest in digests.items():
+        is_known = name in known or bool(record.beside)  # version 10 recorded the metric's own file alone
+        if is_known and digest != known.get(name):
+            raise HostError(
+                f"{path.with_name(name)}: expected the file for which {record.path} has the SHA-256 "
+                f"{known.get(name) or '(none)'}, found {digest}; to use this file, name the metric {how}"
+            )
     named = ", ".join(f"{path.with_name(name)} (SHA-256 {digest})" for name, digest in digests.items())
-    changed = "; it has changed since podium make" if digests[path.name] != record.metric_sha256 else ""
-    print(printable(f"metric of {record.path}: {named}{changed}"), file=sys.stderr)
+    print(printable(f"metric of {record.path}: {named}"), file=sys.stderr)
     return path
 
 

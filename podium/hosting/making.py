@@ -35,7 +35,7 @@ from podium.hosting.folders import (
 )
 from podium.hosting.kaggle import acceptance
 from podium.hosting.splitting import TRAIN, Allotted, Draw, Texts
-from podium.metric import hosted, shapes
+from podium.metric import executed, hosted, shapes
 from podium.metric.hosted import Metric
 from podium.scoring import evaluating
 from podium.scoring.evaluating import IGNORED, PARTS, USAGE
@@ -362,7 +362,8 @@ def _recorded(files: Files, folder: Path) -> Files:
     record = Record(folder / RECORD, metric.name, dict(files.parameters))
     record = record._replace(items=files.together, public_columns=files.public_columns)
     if not metric.is_own:
-        record = record._replace(metric_sha256=recorded.digest_of(metric))
+        of_metric, *of_others = executed.digests(metric.files).items()
+        record = record._replace(metric_sha256=of_metric[1], beside=dict(of_others))
         copies = folder / PRIVATE / "metric"
         if metric.path.name == METRIC:  # its folder names it
             copies /= metric.path.parent.name

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from podium.judge.trials import Platform
 from podium.metric.hosted import Metric
 from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS
-from podium.tables.files import Location, alone_in, is_table_name, read_bytes
+from podium.tables.files import Location, alone_in, is_table_name, left_folders, read_bytes
 from podium.tables.formats import parse_rows, read_texts, stream_rows
 from podium.words import progress
 from podium.words.errors import HostError, UsageError
@@ -98,7 +99,7 @@ def _check_empty(folder: Path, shown: Path, found: str = "") -> None:
 def _busy_after_cleaning(folder: Path, prefix: str) -> bool:
     """Remove what killed commands left in a folder, and tell whether one is at work on what has this prefix."""
     is_busy = False
-    for path in folder.glob(f"{BUILDING}*"):
+    for path in left_folders(folder, rf"{re.escape(BUILDING)}[0-9a-f]{{8}}-"):
         try:
             with alone_in(path):
                 shutil.rmtree(path, ignore_errors=True)

@@ -6,6 +6,7 @@ The file ``run.json`` is written last.  It names every page and table with its S
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from typing import Any
 from podium.ranking.final import FinalBoard
 from podium.ranking.rules import RUN, TEAM_PAGE
 from podium.ranking.run_json import text_of
-from podium.tables.files import keep_mode
+from podium.tables.files import keep_mode, left_folders
 from podium.tables.formats import table_bytes
 from podium.words.errors import UsageError
 
@@ -68,7 +69,9 @@ def write(files: Mapping[str, bytes], folder: Path, run: Mapping[str, Any]) -> N
     current = RUN
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob(f"{NEW}*"):  # by a run that was killed; no other run is at work here
+        for left in left_folders(
+            folder, re.escape(NEW)
+        ):  # by a run that was killed; no other run is at work here
             shutil.rmtree(left, ignore_errors=True)
         beside = Path(tempfile.mkdtemp(dir=folder, prefix=NEW))
         try:

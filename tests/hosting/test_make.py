@@ -733,12 +733,27 @@ def test_nobody_can_draw_again_without_the_seed(monkeypatch, capsys, in_process,
 
 def test_what_a_killed_command_left_is_removed(tmp_path):
     """A folder in which another process is at work stays."""
-    for name in (".making-left", ".making-busy"):
+    left, busy = ".making-0123abcd-left_123", ".making-0123abcd-busy_123"
+    for name in (left, busy):
         (tmp_path / name / "whole").mkdir(parents=True)
-    with files.alone_in(tmp_path / ".making-busy"), folders.new_folder(tmp_path / "out") as whole:
+    with files.alone_in(tmp_path / busy), folders.new_folder(tmp_path / "out") as whole:
         (whole / "a.txt").write_text("a")
         assert len(list(tmp_path.glob(".making-*"))) == 2
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".making-busy", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [busy, "out"]
+
+
+def test_what_is_not_of_podium_is_not_removed(tmp_path):
+    """No folder of another name, no file, and nothing to which a link leads, such as another's lock."""
+    (tmp_path / ".making-a-cake").mkdir()
+    (tmp_path / ".making-0123abcd-a_file_1").write_text("a")
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim" / ".lock").write_text("")
+    (tmp_path / ".making-0123abcd-a_link_1").symlink_to(tmp_path / "victim")
+    before = sorted(tmp_path.rglob("*"))
+    with folders.new_folder(tmp_path / "out"):
+        pass
+    (tmp_path / "out").rmdir()
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def make_while(folder, work):

@@ -282,8 +282,8 @@ def test_no_board_is_written_where_an_input_is(run_copy, call, out):
 
 def test_what_a_killed_run_left_is_removed_and_files_keep_their_permissions(run_copy, call):
     final = run_copy / "final"
-    (final / ".new-x").mkdir()
+    (final / ".new-left_123").mkdir()
     (final / "board.html").chmod(0o600)
     assert call("rank", *arguments(run_copy), "--resamples", "0")[0] == 0
-    assert not (final / ".new-x").exists()
+    assert not (final / ".new-left_123").exists()
     assert (final / "board.html").stat().st_mode & 0o777 == 0o600

@@ -179,6 +179,7 @@ def test_a_restated_passage_has_its_own_words_too():
     assert report[["first", "last"]].values.tolist() == [[4, 16], [17, 19], [23, 35]]
 
 
+@pytest.mark.filterwarnings("ignore:.* not in their texts")
 @pytest.mark.parametrize("quote", ["*", "**", "()", "(a)", "-", "1.", "The moon is made of cheese", "al reedy"])
 def test_what_is_no_quote_of_the_essay_is_not_found(quote):
     assert from_quotes(PHONES, [quote], "Claim").report["found"].tolist() == ["not found"]

@@ -113,6 +113,7 @@ def test_characters_that_nobody_sees_hide_no_quote(text, quote):
     assert placed.report[["first", "last"]].values.tolist() == [[1, 5]]
 
 
+@pytest.mark.filterwarnings("ignore:.* not in their texts")
 def test_a_letter_is_not_found_within_the_same_letter_with_an_accent():
     for form in ("NFC", "NFD"):
         placed = from_quotes(
@@ -121,6 +122,7 @@ def test_a_letter_is_not_found_within_the_same_letter_with_an_accent():
         assert placed.report["found"].tolist() == ["not found"] * 2
 
 
+@pytest.mark.filterwarnings("ignore:.* not in their texts")
 def test_a_word_is_not_found_behind_a_mark_within_another():
     placed = from_quotes(
         "An un\u00adfair\u200bly long day", ["fair", "fairly", "unfairly"], "Claim", closeness=None

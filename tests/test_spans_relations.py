@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -284,3 +285,85 @@ def test_the_most_probable_segments_of_a_type_stay():
     assert spans.select(longer, most={"Lead": 1}).first.tolist() == [5]
     two = from_words([0, 5], [4, 8], "Lead", essay=[0, 1])
     assert len(spans.select(two, most={"Lead": 1})) == 2
+
+
+# --- tokens and their texts ---------------------------------------------------------------------------
+
+FOLDER = Path(__file__).parents[1] / "examples" / "data" / "train"
+ESSAYS = [path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.txt"))[:12]]
+OF_TOKENS = ["O", "B-Claim", "I-Claim"]
+
+
+def pieces(text, longest=5):
+    """Cut a text into words and signs, and long words in two, as a tokenizer does that adds special tokens."""
+    places = []
+    for match in re.finditer(r"\w+|[^\w\s]", text):
+        start, end = match.span()
+        places += [(start, start + 4), (start + 4, end)] if end - start > longest else [(start, end)]
+    return [(0, 0), *places, (0, 0)]
+
+
+def tagged(texts, encoded, essay=None):
+    offsets = list(map(pieces, encoded))
+    tags = [["O", *["I-Claim"] * (len(each) - 2), "O"] for each in offsets]
+    return from_tokens(texts, offsets, tags, OF_TOKENS, essay=essay)
+
+
+VERSIONS = {
+    "line ends of two": (lambda text: text.replace(". ", ".\r\n"), lambda text: text.replace(". ", ".\n")),
+    "each line end": (lambda text: re.sub(r"\s", "\n", text), lambda text: re.sub(r"\s", "\r\n", text)),
+    "white space in front is cut off": (lambda text: f"\n\n{text}", str),
+    "runs of spaces count once": (lambda text: text.replace(". ", ".  "), str),
+    "they count from 1": (str, lambda text: f"\ufeff{text}"),
+    "they count units": (
+        lambda text: f"{text} ".replace("e ", "e \U0001f4f1 "),
+        lambda text: f"{text} ".replace("e ", "e xx "),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("cure", "given", "encoded"), [(cure, *both) for cure, both in VERSIONS.items()], ids=[*VERSIONS]
+)
+def test_tokens_of_another_version_of_the_texts_are_refused(cure, given, encoded):
+    texts, others = [list(map(change, ESSAYS)) for change in (given, encoded)]
+    with pytest.raises(
+        ValueError, match=f"^expected offset_mapping of the texts as given, .* hardly any if {cure}"
+    ):
+        tagged(texts, others)
+    assert len(tagged(texts, texts)) == len(texts)
+
+
+def test_tokens_of_texts_in_another_order_are_told():
+    """The cause is not that a tokenizer has cut the texts, of which nothing is said."""
+    longest = max(map(len, ESSAYS))
+    texts = [text.ljust(longest) for text in ESSAYS]  # so that no position is beyond its text
+    with pytest.warns(UserWarning, match=r"^expected offset_mapping .* in the same order\?$") as told:
+        tagged(texts[::-1], texts)
+    assert len(told) == 1
+    with pytest.warns(UserWarning, match="^expected offset_mapping"):
+        spans.bio_tags(texts[::-1], list(map(pieces, texts)), from_words(0, 3, "Claim", essay=0))
+
+
+def test_numbers_of_texts_that_start_again_in_each_batch_are_named():
+    longest = max(map(len, ESSAYS))
+    texts = [text.ljust(longest) for text in ESSAYS]
+    again = [number % 4 for number in range(len(texts))]
+    with pytest.warns(UserWarning, match="the numbers in essay start again at window 4, as overflow_to_sample"):
+        tagged(texts, texts, again)
+    assert len(tagged(texts, texts, list(range(len(texts))))) == len(texts)
+
+
+@pytest.mark.parametrize("kind", ["first pieces", "no punctuation", "spaces in front", "half a text"])
+def test_tokens_of_the_texts_are_taken_whatever_they_leave_out(kind):
+    kept = {
+        "first pieces": lambda text, place: place if text[place[0] - 1 : place[0]].isspace() else (0, 0),
+        "no punctuation": lambda text, place: place if text[place[0]].isalnum() else (0, 0),
+        "spaces in front": lambda text, place: (place[0] - (text[place[0] - 1 : place[0]] == " "), place[1]),
+        "half a text": lambda text, place: place if place[1] < len(text) / 2 else (0, 0),
+    }[kind]
+    offsets = [[(0, 0), *(kept(text, place) for place in pieces(text, 7)[1:-1])] for text in ESSAYS]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        from_tokens(ESSAYS, offsets, [["I-Claim"] * len(each) for each in offsets], OF_TOKENS)
+    assert not any("expected offset_mapping" in str(each.message) for each in caught)

@@ -12,10 +12,23 @@ from podium.words.arrays import Bools, Floats, Ints
 from podium.words.wording import counted
 
 OUTSIDE = "O"  # the label of what is in no segment
-KINDS = {name.casefold(): number for number, name in enumerate(TYPES)} | {OUTSIDE.casefold(): -1}
 EFFECTIVE = {"Effective": 1.0, "Adequate": 0.0, "Ineffective": 0.0}
 ROUNDED = 1e-3  # by which a probability of half precision may be above 1
 WHOLES = {"segment": "essay", "row": "essay", "token": "window", "window": "essay"}  # of what each is a part
+
+
+def key_of_type(name: str) -> str:
+    """Reduce the name of a type to its letters, without case and without the s of a plural.
+
+    >>> key_of_type("Claim"), key_of_type("counter-claims"), key_of_type("Concluding_Statement 1")
+    ('claim', 'counterclaim', 'concludingstatement')
+    """
+    return "".join(filter(str.isalpha, name.casefold())).removesuffix("s")
+
+
+KINDS = {key_of_type(name): number for number, name in enumerate([*TYPES, OUTSIDE])} | {
+    key_of_type(OUTSIDE): -1
+}
 
 
 class Said(NamedTuple):
@@ -67,9 +80,9 @@ def candidates(
 
 
 def kind_of(given: Any) -> int | None:
-    """Read a type: its name in any case, or its index; O is -1, and what is no type is None."""
+    """Read a type: its name as `key_of_type` knows it, or its index; O is -1, and what is no type is None."""
     if isinstance(given, str):
-        return KINDS.get(given.strip().casefold())
+        return KINDS.get(key_of_type(given))
     is_index = isinstance(given, int | np.integer) and not isinstance(given, bool)
     return int(given) if is_index and 0 <= given < len(TYPES) else None
 

@@ -5,6 +5,7 @@ import itertools
 import operator
 import re
 import unicodedata
+import warnings
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Real
@@ -18,12 +19,13 @@ from podium.spans import door
 from podium.spans.by_position import by_position
 from podium.spans.segments import Spans, spans_of
 from podium.spans.vocabulary import TYPES
+from podium.tables.text_index import TextIndex
 from podium.words.arrays import Bools, Ints, by_essay
 from podium.words.wording import counted
 
 __all__ = ["Quotes", "from_quotes"]
 
-EXACT, SPELLED, CLOSE, NOWHERE, UNKNOWN = "exact", "other spelling", "close", "not found", "unknown type"
+EXACT, SPELLED, CLOSE, NOWHERE = "exact", "other spelling", "close", "not found"
 QUALITY = {EXACT: 1.02, SPELLED: 1.01, CLOSE: 1.0}  # times the closeness
 CLOSENESS = 90.0
 MOST_PLACES = 200  # how many occurrences of a quote in one essay are considered
@@ -58,9 +60,9 @@ class Quotes(NamedTuple):
         The segments of the quotes that were found, in the order of the quotes.
     report : DataFrame
         One row per quote. ``essay``, ``quote`` and ``type`` say which quote it is. ``found`` is "exact", "other
-        spelling", "close", "not found" or "unknown type", and ``closeness`` is a percentage. ``first`` and
-        ``last`` are the positions of its words, -1 if it was not found. ``text`` is the passage of the essay,
-        and ``shared`` tells whether another quote has some of these words, too.
+        spelling", "close" or "not found", and ``closeness`` is a percentage. ``first`` and ``last`` are the
+        positions of its words, -1 if it was not found. ``text`` is the passage of the essay, and ``shared``
+        tells whether another quote has some of these words, too.
     """
 
     spans: Spans
@@ -69,8 +71,6 @@ class Quotes(NamedTuple):
     def __repr__(self) -> str:
         numbers = self.report["found"].value_counts().to_dict()
         kinds = [f"{numbers.get(kind, 0)} {kind}" for kind in (EXACT, SPELLED, CLOSE, NOWHERE)]
-        if UNKNOWN in numbers:
-            kinds.append(f"{numbers[UNKNOWN]} of an unknown type")
         if self.report["shared"].any():
             kinds.append(f"{int(self.report['shared'].sum())} with words of another quote")
         return f"{counted(len(self.report), 'quote')}: {', '.join(kinds)}"
@@ -120,8 +120,8 @@ def from_quotes(
         not found. A quote may leave out words by “…” or "...": then the passage goes from its beginning to its
         end.
     types : str or (n,) str or int
-        The type of each quote, or one type for all: a name in any case, or an index into `TYPES`. A quote of
-        another type is reported as of an unknown type.
+        The type of each quote, or one type for all: a name, or an index into `TYPES`. Of a name only the
+        letters count, without case and without the s of a plural.
     essay : int or (n,) int
         The essay of each quote, as an index into `texts`.
     probability : float or (n,) float in [0, 1]
@@ -146,6 +146,11 @@ def from_quotes(
     ImportError
         A quote needs a close match, and rapidfuzz is not installed.
 
+    Warns
+    -----
+    UserWarning
+        Some quotes were not found, so they have no segment.
+
     Examples
     --------
     >>> text = "Ban phones. They said, “Ban phones.” I’d ban  them."
@@ -164,24 +169,27 @@ def from_quotes(
             f"quotes: expected a text or None for each, found {quotes[wrong[0]]!r:.60} for quote {wrong[0]}; "
             "give all quotes in one sequence, and their texts as essay="
         )
-    # A name of no type is reported, unless one is given for all quotes.
-    several = np.ndim(types) > 0
-    known = [door.OUTSIDE if door.kind_of(name) is None else name for name in types] if several else types
-    said = door.Said(essay, known, probability, d1)
-    given = door.candidates({"quotes": np.arange(len(quotes))}, said, len(texts), outside=several)
+    said = door.Said(essay, types, probability, d1)
+    given = door.candidates({"quotes": np.arange(len(quotes))}, said, len(texts))
     rows: list[dict[str, Any]] = [{}] * len(quotes)
     for number, own in by_essay(given.essay):
         essay_text = _Essay(texts[number])
         # A missing quote may be None or NaN.
-        sought = [quotes[row] if isinstance(quotes[row], str) and given.kind[row] >= 0 else None for row in own]
+        sought = [quotes[row] if isinstance(quotes[row], str) else None for row in own]
         for row, place in zip(own.tolist(), essay_text.located(sought, closeness)):
-            kind = int(given.kind[row])
-            what = {"type": TYPES[kind]} if kind >= 0 else {"type": types[row], "found": UNKNOWN}
-            rows[row] = {"essay": number, "quote": quotes[row]} | essay_text.described(place) | what
+            what = {"essay": number, "quote": quotes[row], "type": TYPES[given.kind[row]]}
+            rows[row] = what | essay_text.described(place)
     columns = ["essay", "quote", "type", "found", "closeness", "first", "last", "text"]
     report = pd.DataFrame(rows, columns=columns)
     first, last = (report[name].to_numpy(dtype=np.int64) for name in ("first", "last"))
     found = spans_of(given, first, last, first >= 0)
+    missing = int((report["found"] == NOWHERE).sum()) - sum(not isinstance(quote, str) for quote in quotes)
+    if missing:
+        warnings.warn(
+            f"{missing:,} of {counted(len(quotes), 'quote')} are not in their texts, and have no segment: see "
+            'report[report["found"] == "not found"]',
+            stacklevel=3,
+        )
     return Quotes(found, report.assign(shared=_shared(given.essay, first, last)))
 
 
@@ -202,7 +210,7 @@ class _Essay:
     def __init__(self, text: str) -> None:
         self.text = text
         self.plain, self.starts, self.ends = _plain(text)
-        self.words = [match.span() for match in re.finditer(r"\S+", text)]
+        self.words = TextIndex(text).borders()
 
     def located(self, quotes: Sequence[str | None], closeness: float | None) -> list[_Place | None]:
         """Choose the passage of each quote. Close passages are searched if others leave a quote without one."""

@@ -4,6 +4,7 @@ Each column is checked by the door.  Here two columns are held against each othe
 whoever gives both has said the same thing twice, and where the two contradict each other, one is wrong.
 """
 
+import functools
 import re
 import unicodedata
 import warnings
@@ -14,13 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.spans import door
-from podium.words.arrays import Floats, Ints
+from podium.tables.text_index import TextIndex
+from podium.words.arrays import Floats, Ints, by_essay
 from podium.words.wording import counted
 
 ROUNDED_SUM = 0.005  # what a softmax in bfloat16 may be off
 FAR = 0.1  # from which on a sum is not that of probabilities
 FEWEST_POSITIONS = 10  # of which something is said
-WITHIN, CURED = 0.4, 0.1  # the shares of positions within words: of another text, and of the right one
+WITHIN, CURED = (
+    0.4,
+    0.1,
+)  # the shares of positions within words, and of cut words: of another text, of the right one
+SAMPLED = 100  # texts whose tokens are held against their words
 NEAR, MIXED = 0.1, 0.35  # of a last word; the share of essays with near ones if essays are exchanged
 SHARED = 0.2  # the share of segments that end where another one begins; true segments hardly ever do
 QUOTED = ("word", "text", "quote", "span")  # where a group says the words at its positions
@@ -184,18 +190,29 @@ def check_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -
     share = _share_within(texts, essay, start, end)
     if share <= WITHIN:
         return
-    for what, (version, more) in VERSIONS.items():
-        if _share_within([version(text) for text in texts], essay, start, end + more) <= CURED:
-            raise ValueError(
-                f"expected characters of the texts as given, found {share:.0%} of the starts or ends within "
-                f"words, and hardly any if {what}: give the texts or the positions accordingly"
-            )
+    what = _cured_by(
+        lambda version, more: _share_within([*map(version, texts)], essay, start, end + more),
+    )
+    if what:
+        raise ValueError(
+            f"expected characters of the texts as given, found {share:.0%} of the starts or ends within "
+            f"words, and hardly any if {what}: give the texts or the positions accordingly"
+        )
     if (start >= 0).all() and (end <= np.array([len(text) for text in texts])[essay]).all():
         warnings.warn(
             f"{share:.0%} of the starts or ends are within words; are the positions those of characters, "
             "counted from 0, in exactly these texts?",
             stacklevel=5,
         )
+
+
+def _cured_by(share: Callable[[Callable[[str], str], int], float]) -> str:
+    """Tell how positions are counted if that brings them to the borders of words; "" if nothing does.
+
+    `share` measures how many are wrong in a version of the texts, with ends that are moved by a number.
+    """
+    cures = (what for what, (version, more) in VERSIONS.items() if share(version, more) <= CURED)
+    return next(cures, "")
 
 
 def _share_within(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> float:
@@ -215,6 +232,88 @@ def _is_within_word(text: str, position: int) -> bool:
     return (
         before.isalnum() and behind.isalnum() and not {"Lo"} & set(map(unicodedata.category, before + behind))
     )
+
+
+# ---- Tokens and the words of their text -------------------------------------------------------------------
+
+
+def check_tokens(texts: Sequence[str], text_of: Ints, sizes: Ints, start: Ints, end: Ints) -> bool:
+    """Hold tokens against their texts, and tell whether they fit; windows have a text and a number of tokens.
+
+    Tokens divide the words of a text among them, so none has a part of two words, and what begins or ends
+    within a word is next to another token.  A correction that makes it so is named.  Where none does, a warning
+    says how many words are wrong.
+    """
+    own = np.repeat(text_of, sizes)
+    there = np.unique(own)
+    some = np.isin(own, there[:: len(there) // SAMPLED + 1])
+    given = own[some], start[some], end[some]
+    share = 0.0 if len(given[0]) < FEWEST_POSITIONS else _share_of_misfits(texts, *given)
+    if share <= WITHIN:
+        return True
+    found = (
+        f"expected offset_mapping of the texts as given, found {share:.0%} of the words cut where no other "
+        "token goes on, or joined with another word"
+    )
+    again = np.flatnonzero(np.diff(text_of) < 0)
+    what = "" if len(again) else _cured_by(functools.partial(_share_of_misfits, texts, *given))
+    if what:
+        raise ValueError(f"{found}, and hardly any if {what}: give the texts or the positions accordingly")
+    if (end <= np.array([*map(len, texts)])[own]).all():  # else it is refused for that
+        cause = "are these the positions of exactly these texts, in the same order?"
+        if len(again):
+            cause = (
+                f"the numbers in essay start again at window {again[0] + 1:,}, as overflow_to_sample_mapping "
+                "does in each batch: add the number of texts in the batches before"
+            )
+        warnings.warn(f"{found}; {cause}", stacklevel=5)
+    return False
+
+
+def _share_of_misfits(
+    texts: Sequence[str],
+    own: Ints,
+    start: Ints,
+    end: Ints,
+    version: Callable[[str], str] = str,
+    more: int = 0,
+) -> float:
+    """The share of the touched words that tokens do not fit, in a version of the texts, with moved ends."""
+    wrong = touched = 0
+    for number, rows in by_essay(own):
+        index = TextIndex(version(texts[number]))
+        is_seen = end[rows] > start[rows]  # special tokens have the offsets (0, 0)
+        first, behind = start[rows][is_seen], end[rows][is_seen] + more
+        of_text = _misfits_of(index, first, behind)
+        wrong, touched = wrong + of_text[0], touched + of_text[1]
+    return wrong / max(touched, 1)
+
+
+def _misfits_of(index: TextIndex, start: Ints, end: Ints) -> tuple[int, int]:
+    """Count the words of a text that its tokens do not fit, and those that they touch.
+
+    What is beyond the text fits no word.
+    """
+    size = len(index.text)
+    if (end > size).any():
+        return len(end), len(end)
+    first, behind = index.inner(start.clip(0), end.clip(0))
+    seen = behind > first
+    first, last = first[seen], behind[seen] - 1
+    words = np.stack([index.words[first], index.words[last]])
+    begin, end = index.visible[first], index.visible[last] + 1
+    begins, ends = np.zeros((2, size + 1), dtype=bool)
+    begins[begin], ends[end] = True, True
+    wrong = np.zeros(len(index), dtype=bool)
+    wrong[words[:, words[0] < words[1]]] = True
+    for word, at, others, borders in (
+        (words[0], begin, ends, index.starts),
+        (words[1], end, begins, index.ends),
+    ):
+        alone = ~others[at] & (at != borders[word])
+        cut = [_is_within_word(index.text, position) for position in at[alone].tolist()]
+        wrong[word[alone][cut]] = True
+    return int(wrong.sum()), len(np.unique(words))
 
 
 def warn_of_other_words(texts: Sequence[str], groups: Sequence[tuple[int, Mapping[str, Any]]]) -> None:

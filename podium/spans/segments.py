@@ -12,7 +12,6 @@ Functions for labels of tokens and words are in `podium.spans.tokens`, and those
 
 import dataclasses
 import functools
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from podium.spans.vocabulary import LABEL, LAST_POSITION, PROBABILITIES, TYPES
 from podium.tables import schema
 from podium.tables.ids import as_in
 from podium.tables.ids import texts as texts_of_ids
+from podium.tables.text_index import TextIndex
 from podium.words.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
 from podium.words.errors import UsageError
 from podium.words.wording import counted, listed
@@ -294,22 +294,10 @@ def from_characters(
 def word_positions(
     texts: Sequence[str], essay: Ints, start: Ints, end: Ints, by_middle: bool = False
 ) -> tuple[Ints, Ints]:
-    """Find the first and the last word of passages given by characters, by the rule of the Feedback Prize.
-
-    The first word is the first one that begins at or after the start of the characters. The number of words is
-    the number of words that the characters touch. With `by_middle`, the words are instead those whose middle
-    character is within. The last word is before the first one if there is none.
-    """
+    """Find the first and the last word of passages of texts; see `TextIndex.between`."""
     first, last = np.empty_like(start), np.empty_like(start)
     for number, rows in by_essay(essay):
-        words = [match.span() for match in re.finditer(r"\S+", texts[number])]
-        starts, ends = np.reshape(words, (-1, 2)).T
-        places = (starts + ends) // 2 if by_middle else starts
-        first[rows], behind = np.searchsorted(places, start[rows]), np.searchsorted(places, end[rows])
-        if not by_middle:
-            touched = behind - np.searchsorted(ends, start[rows], side="right")
-            behind = np.minimum(first[rows] + touched, len(words))
-        last[rows] = behind - 1
+        first[rows], last[rows] = TextIndex(texts[number]).between(start[rows], end[rows], by_middle)
     return first, last
 
 

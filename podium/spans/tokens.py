@@ -21,6 +21,7 @@ from podium.spans import door, relations
 from podium.spans.by_position import by_position
 from podium.spans.segments import Gaps, Spans, Thresholds, concat, require_texts, require_words, select
 from podium.spans.vocabulary import LAST_POSITION, TYPES
+from podium.tables.text_index import TextIndex
 from podium.words.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
 from podium.words.wording import counted
 
@@ -36,12 +37,6 @@ __all__ = [
 
 LABELS = ("O", *(f"{prefix}-{name}" for name in TYPES for prefix in "BI"))
 PREFIXES = "BIES"
-# The prefix and the type of each possible label, without case.
-MEANINGS: dict[str, tuple[str, int]] = {"o": ("", len(TYPES))} | {
-    (f"{prefix}-{name}" if prefix else name).casefold(): (prefix, kind)
-    for kind, name in enumerate(TYPES)
-    for prefix in ("", *PREFIXES)
-}
 IGNORED = -100  # Losses of torch ignore this label.
 UNLABELED = {str(IGNORED), "None", "nan", "<NA>"}  # what stands for no label, also among names of labels
 # what each token has, and the shape of it; a prediction may also be probabilities
@@ -105,12 +100,14 @@ def from_tokens(
     ValueError
         The labels belong to another task, the sizes do not fit, or the offsets do not ascend within a window.
         Offsets do not ascend if the tokenizer was given words (``is_split_into_words=True``). In that case call
-        `from_word_ids`.
+        `from_word_ids`. Or the offsets are those of another version of the texts, such as one with other line
+        ends.
 
     Warns
     -----
     UserWarning
-        Padded predictions have one or two tokens more than the longest window, and `offset_mapping` has no
+        Many words are cut where no other token goes on, as where the offsets are those of other texts. Or
+        padded predictions have one or two tokens more than the longest window, and `offset_mapping` has no
         special tokens. Then the predictions probably have them, and every label is a token late.
 
     Examples
@@ -315,6 +312,7 @@ class _Tokens(NamedTuple):
     word: Ints  # (tokens,) the word of each token; -1 if it has none
     part: Ints  # (tokens,) a number that orders the tokens of a word
     words: Ints  # (texts,) the number of words of each text
+    fits: bool = True  # whether the tokens are those of the texts, as far as one can see
 
     @property
     def first_words(self) -> Ints:
@@ -334,6 +332,7 @@ def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike 
     text_of = _texts_of_windows(essay, len(texts), "offset_mapping", offset_mapping)
     window = np.repeat(np.arange(len(sizes)), sizes)
     start, end = offsets.T
+    fits = relations.check_tokens(texts, text_of, sizes, start, end)
     lengths = np.array([len(text) for text in texts], dtype=np.int64)[text_of[window]]
     door.require_within(window, start, end, lengths, 0, "token")
     expected = (
@@ -344,11 +343,13 @@ def _of_offsets(texts: Sequence[str], offset_mapping: Any, essay: npt.ArrayLike 
     descends = _descends(start, window, seen) | _descends(end, window, seen)
     door.require(window, descends, expected, "{} to {}", start, end, part="token")
     word = np.full(len(offsets), -1)
-    tokens = _Tokens(text_of, sizes, word, _parts_of_offsets(start, end, window), door.numbers_of_words(texts))
+    parts = _parts_of_offsets(start, end, window)
+    tokens = _Tokens(text_of, sizes, word, parts, door.numbers_of_words(texts), fits)
     first_words = tokens.first_words
     for number, windows in by_essay(text_of):
         own = tokens.of_windows(windows)
-        word[own] = _words_of_text(texts[number], start[own], end[own], int(first_words[number]))
+        found = TextIndex(texts[number]).middle_word(start[own], end[own])
+        word[own] = np.where(found >= 0, found + first_words[number], -1)
     return tokens
 
 
@@ -481,7 +482,7 @@ def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Blo
             word, probabilities = _averaged(word, tokens.part[own], probabilities)
         lacks[word] = False
         yield _Block(word, probabilities, scheme, tokens.first_words)
-    if lacks.any():
+    if lacks.any() and tokens.fits:
         text = np.repeat(np.arange(len(tokens.words)), tokens.words)[lacks]
         cut = np.unique(text)
         warnings.warn(
@@ -516,22 +517,6 @@ def _cut(predictions: Any, tokens: _Tokens) -> list[npt.NDArray[Any]]:
 def _are_names(tokens: list[npt.NDArray[Any]]) -> bool:
     """Tell whether the predictions of all windows are names of labels."""
     return all(each.ndim == 1 and each.dtype.kind not in "iufb" for each in tokens if each.size)
-
-
-def _words_of_text(text: str, start: Ints, end: Ints, first_word: int) -> Ints:
-    """Find the word that has the middle visible character of each token; -1 if the token has none."""
-    characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    visible = _VISIBLE[np.minimum(characters, len(_VISIBLE) - 1)]
-    begins = visible & ~np.append(False, visible)[:-1]
-    word = np.append(np.cumsum(begins)[visible] - 1, -1)  # of each visible character
-    number = np.append(0, np.cumsum(visible))  # of visible characters before each one
-    first, behind = number[start], number[end]
-    return np.where(behind > first, word[(first + behind) // 2] + first_word, -1)
-
-
-# Which characters are not white space for `str.split`. All white space is among the first 12,289 characters. A
-# table of these is faster than a test of every character.
-_VISIBLE = np.array([not chr(code).isspace() for code in range(0x3002)])
 
 
 def _parts_of_offsets(start: Ints, end: Ints, window: Ints) -> Ints:
@@ -652,7 +637,7 @@ class _Scheme(NamedTuple):
                 f"labels: expected 'O' and types, with or without B-, I-, E- or S-, found {unknown[0]!r:.40}. "
                 f"The types are {', '.join(TYPES)}"
             )
-        known = [MEANINGS[label.strip().casefold()] for label in labels]
+        known = [meaning for label in labels if (meaning := _meaning(label)) is not None]
         prefixes = [prefix for prefix, _ in known]
         kinds = np.array([kind for _, kind in known], dtype=np.int64)
         used = {prefix for prefix, kind in known if kind < len(TYPES)}
@@ -692,8 +677,15 @@ class _Scheme(NamedTuple):
 
 
 def _meaning(label: Any) -> tuple[str, int] | None:
-    """Read a label, in any case, as its prefix and its type."""
-    return MEANINGS.get(label.strip().casefold()) if isinstance(label, str) else None
+    """Read a label as its prefix and its type, which is the number of types for "O"; None if it is no label."""
+    if not isinstance(label, str):
+        return None
+    prefix, _, name = label.strip().partition("-")
+    is_prefix = len(prefix) == 1 and prefix.upper() in PREFIXES
+    kind = door.kind_of(name if is_prefix else label)
+    if kind is None or (is_prefix and kind < 0):
+        return None
+    return (prefix.upper() if is_prefix else ""), (kind if kind >= 0 else len(TYPES))
 
 
 def _in_order(labels: Sequence[str] | Mapping[Any, str]) -> list[str]:

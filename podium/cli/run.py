@@ -1,7 +1,7 @@
 """Run the submitted models on identical hardware, one at a time, and record their runtimes.
 
     podium run models --data data --out final/run
-    podium rank solution.csv final/run/submissions final/run/runtimes.csv --out final/board
+    podium rank solution.csv final/run --out final/board
 
 MODELS has one folder per team, or several in a team's folder. Each has a notebook (*.ipynb), run, run.py,
 run.sh or container.txt. A model finds the data in $PODIUM_DATA and leaves submission.csv (.csv.gz, .parquet)

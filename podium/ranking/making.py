@@ -23,6 +23,7 @@ from podium.ranking.job import make_job, opened, probe, solution_of
 from podium.ranking.output import PAGE, STORE
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, find, read_failed
+from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
 from podium.tables import names
 from podium.tables.files import Location, ReadFile, alone_in, check_apart
 from podium.words.errors import UsageError
@@ -33,20 +34,21 @@ Found = tuple[Options, Inputs, Path]  # what is ranked, with what was read for i
 
 def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> FinalBoard:
     """Make a board, with more parameters of its metric."""
+    given, asked = asked, _of_run(asked)
     asked.check()
     out = Path(asked.out)
     if asked.before is not None:
         asked = replace(asked, before=leaving_out.board_in(asked.before))
     is_own = asked.metric in hosted.names()  # a folder may have such a name
-    given = [path for name, path in asked.paths.items() if not (is_own and name == "metric")]
-    check_apart(out, [*given, asked.again])
+    paths = [path for name, path in given.paths.items() if not (is_own and name == "metric")]
+    check_apart(out, [*paths, asked.again])
     if asked.again is None:
         asked, (options, inputs, store) = _anew(asked, more)
     else:
         asked, (options, inputs, store) = _again(asked, Path(asked.again), more)
     _check_teams(options.teams_with_page, inputs)
     with desk_of(options, store, inputs) as desk, alone_in(out):
-        return _ranked(options, inputs, out, desk, command_of(asked))
+        return _ranked(options, inputs, out, desk, command_of(replace(asked, submissions=given.submissions)))
 
 
 def as_recorded(asked: Options) -> Options:
@@ -91,7 +93,7 @@ def _with_parameters(metric: Metric, asked: Options, more: Mapping[str, Any]) ->
 def _anew(asked: Options, more: Mapping[str, Any]) -> tuple[Options, Found]:
     """Find what is to be scored, with what was asked for."""
     if not (asked.solution and asked.submissions):
-        raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
+        raise UsageError("expected SOLUTION FOLDER_OF_SUBMISSIONS [RUNTIMES], or --again FOLDER")
     loaded = hosted.load(asked.metric)
     asked = _with_parameters(loaded, asked, more)
     options = replace(
@@ -104,11 +106,24 @@ def _anew(asked: Options, more: Mapping[str, Any]) -> tuple[Options, Found]:
     return asked, (options, inputs_of(options, files), Path(asked.out) / STORE)
 
 
+def _of_run(asked: Options) -> Options:
+    """Take submissions, runtimes and failed models from the folder of ``podium run``, if it was given."""
+    folder = Path(asked.submissions or "")
+    if asked.submissions is None or not all((folder / name).is_file() for name in (RUNS, RUNTIMES)):
+        return asked
+    return replace(
+        asked,
+        submissions=str(folder / FOLDER_OF_SUBMISSIONS),
+        runtimes=asked.runtimes or str(folder / RUNTIMES),
+        failed=asked.failed or _failed_beside(folder / RUNTIMES),
+    )
+
+
 def _failed_beside(runtimes: Location | None) -> str | None:
     """Find the failed.csv that ``podium run`` wrote beside its runtimes.csv."""
     if runtimes is None:
         return None
-    path = Path(runtimes).with_name("failed.csv")
+    path = Path(runtimes).with_name(FAILED)
     return str(path) if path.is_file() else None
 
 
@@ -123,7 +138,7 @@ def _again(asked: Options, folder: Path, more: Mapping[str, Any]) -> tuple[Optio
             "--again: expected none of --metric, --part, --side, --variants, --dask or --left-out, because "
             "those of the earlier run are used and no submission is read"
         )
-    naming = f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES"
+    naming = f"--again {folder} SOLUTION FOLDER_OF_SUBMISSIONS RUNTIMES"
     given = {name: path for name, path in asked.paths.items() if path is not None and name != "metric"}
     facts, earlier = run_json.recorded(folder, given, naming, READ_FROM_STORE)
     if changes := run_json.changed(facts, earlier, {"submissions", *(given.keys() - {*MOVED})}):
@@ -164,10 +179,11 @@ def inputs_of(options: Options, files: list[Submission]) -> Inputs:
     read = options.submissions
     manifest = read.sha256 if isinstance(read, ReadFile) else None
     inputs = Inputs(files, manifest=manifest)
-    if options.runtimes is not None:
-        inputs = inputs._replace(runtimes=speed.read(options.runtimes, files))
     if options.failed is not None:
         inputs = inputs._replace(failed=read_failed(options.failed, files))
+    if options.runtimes is not None:
+        is_told = options.failed is not None
+        inputs = inputs._replace(runtimes=speed.read(options.runtimes, files, inputs.failed["team"], is_told))
     if options.teams is not None:
         inputs = inputs._replace(teams=jury.read(options.teams, files, inputs.failed))
     if options.site_board is not None:

@@ -115,7 +115,8 @@ class Options(Heading, Rules, Places):
     solution : SOLUTION
         The right answers: .csv, .csv.gz, .parquet, or an official file.
     submissions : SUBMISSIONS
-        A folder with a file or a folder for each team; or a manifest, which is a CSV with the columns
+        A folder with a file or a folder for each team; the folder that `podium run` has written, with its
+        runtimes and the models that failed; or a manifest, which is a CSV with the columns
         team and path and, if you like, submission, submitted_at, public_score, selected ("yes" for the files
         that count, unless `choose` is given) and side.
     runtimes : RUNTIMES

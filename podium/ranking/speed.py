@@ -7,7 +7,7 @@ is drawn with the noise that the other runtimes show.
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -69,16 +69,26 @@ def _keys(table: pd.DataFrame) -> list[tuple[str, ...]]:
     return list(table[[name for name in KEYS if name in table]].itertuples(index=False, name=None))
 
 
-def read(path: Location, submissions: Sequence[Submission]) -> pd.DataFrame:
-    """Read the runtimes, and compare their teams with those of the submissions."""
+def read(
+    path: Location, submissions: Sequence[Submission], failed: Collection[str] = (), has_failed: bool = True
+) -> pd.DataFrame:
+    """Read the runtimes, and compare their teams with those of the submissions and of models that failed.
+
+    `has_failed` tells whether there is a table of these, which `podium run` writes beside its runtimes.
+    """
     runtimes = RUNTIMES.read(path)
     keys = _keys(runtimes)
     known = {each[:2] for each in submissions} | {each[:1] for each in submissions}
     if nearly := names.near_misses(keys, known):
         raise HostError(f"the runtimes: expected exactly the names of the submissions, found {listed(nearly)}")
-    unknown = ["/".join(key) for key in keys if key not in known]
+    unknown = ["/".join(key) for key in keys if key not in known and key[0] not in {*failed}]
     if unknown:
         warnings.warn(f"runtimes without a submission: {listed(sorted(unknown))}", stacklevel=2)
+    if not has_failed and "provisional" in runtimes:
+        cure = "give the folder of podium run in place of its submissions and runtimes, or --failed"
+        warnings.warn(
+            f"no failed.csv is beside {path}, so the board names no model that failed: {cure}", stacklevel=2
+        )
     return runtimes
 
 

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 from podium.running.measuring import Outcome
 from podium.running.models import key_of
+from podium.running.settings import RUNS
 from podium.running.submission import SUBMISSIONS
 from podium.tables.files import read_bytes, write_atomically
 from podium.tables.formats import csv_bytes, parse_rows
 from podium.words.errors import UsageError
 from podium.words.wording import printable, spreadsheet_original, spreadsheet_safe
 
-RUNS, PRINTED = "runs.csv", "printed.csv"
+PRINTED = "printed.csv"
 WARM_UP = 0  # the number of the run that is not measured
 ONE_MODEL = "submission"  # the name of the file of a team that has a single model
 

@@ -17,20 +17,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.running import hardware, journal, machine, results
-from podium.running.journal import RUNS, WARM_UP, Row, by_model, predictions_of, submission_of
+from podium.running.journal import WARM_UP, Row, by_model, predictions_of, submission_of
 from podium.running.measuring import Log, Outcome, Run
 from podium.running.models import Failure, Kind, Model, digest_of, with_digest, with_printed
 from podium.running.progress import tell
 from podium.running.results import Results, failure_of, results_of
-from podium.running.settings import Settings
+from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES, Settings
 from podium.running.submission import table_in
 from podium.tables.files import alone_in, below, write_atomically
 from podium.tables.sameness import fingerprint, is_same
 from podium.words.errors import UsageError
 from podium.words.wording import counted, printable
 
-RUNTIMES, FAILED, HARDWARE = "runtimes.csv", "failed.csv", "hardware.json"
-SUBMISSIONS, LOGS = "submissions", "logs"
+HARDWARE, LOGS = "hardware.json", "logs"
 ONE_MODEL_LOG = "run"  # the name of the log of a team that has a single model
 
 Turn = tuple[Model, int]  # a model with the number of its run
@@ -188,7 +187,7 @@ def log_of(team: str, model: str, number: int) -> str:
 
 def _place_of(row: Row, out: Path) -> Path:
     """The place of a run's submission among the results; a link that leads elsewhere is refused."""
-    return below(out, f"{SUBMISSIONS}/{row.submission}")
+    return below(out, f"{FOLDER_OF_SUBMISSIONS}/{row.submission}")
 
 
 def _sha256(content: bytes) -> str:

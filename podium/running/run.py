@@ -152,8 +152,7 @@ def run(options: Options) -> Runs:
     >>> made = podium.run("examples/models", data="examples/data", out="final/run")  # doctest: +SKIP
     >>> made  # doctest: +SKIP
     <models with predictions: 3, failed: 1; runs: 13; machine: quiet; in final/run>
-    >>> tables = made.out / "submissions", made.out / "runtimes.csv"  # doctest: +SKIP
-    >>> board = podium.rank("solution.csv", *tables, out="final/board")  # doctest: +SKIP
+    >>> board = podium.rank("solution.csv", made.out, out="final/board")  # doctest: +SKIP
     """
     return of_options(options)
 

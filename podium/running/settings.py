@@ -10,6 +10,9 @@ from typing import NamedTuple
 from podium.words.errors import UsageError
 from podium.words.wording import printable
 
+# The files and folders of results.
+RUNS, RUNTIMES, FAILED, FOLDER_OF_SUBMISSIONS = "runs.csv", "runtimes.csv", "failed.csv", "submissions"
+
 # The limits of every model.
 SUBMISSION_BYTES = 256 * 2**20  # the largest submission
 PROCESSES = 512  # of a model at once, threads included

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import podium
 from podium.metric import hosted
 from podium.ranking import job, submissions
 from podium.ranking.submissions import find
@@ -302,3 +303,60 @@ def test_a_folder_that_is_too_large_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(job, "MOST_FILES", 3)
     with pytest.raises(NotAFile, match="expected at most 3 files and"):
         job.contents_of(ada)
+
+
+# ---- What podium run has written --------------------------------------------------------------------------
+
+RUNTIMES = "team,submission,runtime,provisional\nAda,submission.csv,2.0,false\nBo,submission.csv,1.0,false\n"
+
+
+@pytest.fixture
+def ran(says_folder: Path) -> Path:
+    """A folder of results of `podium run`: two models with predictions, and one that failed."""
+    run = says_folder / "run"
+    for team in ("Ada", "Bo"):
+        write(run / "submissions" / team / "submission.csv")
+    write(run / "runs.csv", "")
+    write(run / "runtimes.csv", RUNTIMES)
+    write(run / "failed.csv", "team,model,reason,engine\nCy,,exit code 1,bubblewrap\n")
+    return run
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_folder_of_podium_run_has_submissions_runtimes_and_failed_models(says_folder, ran, rank_says):
+    code, _, err = rank_says(teams="run")
+    assert code == 0, err
+    board = pd.read_csv(says_folder / "final" / "final_leaderboard.csv")
+    assert dict(zip(board["team"], board["runtime"])) == {"Ada": 2.0, "Bo": 1.0}
+    assert "models that failed, see failed.csv: Cy" in err
+    assert "no failed.csv is beside" not in err
+    command = json.loads((says_folder / "final" / "run.json").read_text())["command"]
+    assert command[:4] == ["podium", "rank", str(says_folder / "solution.csv"), str(ran)]
+    assert podium.verify(says_folder / "final", jobs=1)
+    assert (
+        rank_says(
+            says_folder / "run" / "runtimes.csv",
+            teams="run/submissions",
+        )[0]
+        == 0
+    )
+    again = json.loads((says_folder / "final" / "run.json").read_text())
+    assert again["inputs"]["failed"]["path"] == "../run/failed.csv"
+
+
+@pytest.mark.filterwarnings("default")
+def test_runtimes_of_podium_run_without_its_failed_models_are_told(says_folder, ran, rank_says):
+    (ran / "failed.csv").unlink()
+    for arguments, teams in (((), "run"), ((ran / "runtimes.csv",), "run/submissions")):
+        code, _, err = rank_says(*arguments, teams=teams)
+        assert code == 0, err
+        assert f"no failed.csv is beside {ran / 'runtimes.csv'}, so the board names no model that failed" in err
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_runtime_of_a_model_that_failed_is_not_one_without_a_submission(ran, rank_says):
+    for team, is_told in (("Cy", False), ("Di", True)):
+        write(ran / "runtimes.csv", f"{RUNTIMES}{team},submission.csv,3.0,false\n")
+        code, _, err = rank_says(teams="run")
+        assert code == 0, err
+        assert ("runtimes without a submission" in err) == is_told

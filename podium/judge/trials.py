@@ -407,9 +407,25 @@ def has_no_empty_cells(evaluation: Evaluation) -> Iterator[Finding]:
     if columns:
         numbers = listed([f"{row + 1:,}" for row in np.flatnonzero(empty.any(axis=1)).tolist()])
         found = f"{counted(int(empty.sum()), 'empty cell')} in {listed(columns)}, in row number {numbers}"
-        cure = "; platforms refuse an empty answer, so the metric has to leave such cells out"
+        cure = (
+            "; platforms refuse an empty answer, so nobody can give it: write a sign for it, such as -, in the "
+            "solution and in submissions, unless the metric leaves such cells out"
+        )
         is_answer = any(name in evaluation.submission for name in columns)
         yield note(TRUTH, f"the solution: {found}{cure if is_answer else ''}")
+
+
+def keeps_classes_apart(evaluation: Evaluation) -> Iterator[Finding]:
+    """Look for classes in the truth that differ only in case or spaces."""
+    solution = evaluation.solution
+    row_id = solution.arguments.get("row_id_column_name")
+    answers = [name for name in solution.frame if name in evaluation.submission and name != row_id]
+    for name in answers:
+        cells = solution.frame.loc[solution.rows[evaluating.ALL], name].dropna()
+        values = [value for value in cells.unique().tolist() if isinstance(value, str)]
+        if len(values) <= len(cells) / 2:  # Others are texts and no classes.
+            for said in evaluating.alike(str(name), values, "classes"):
+                yield note(TRUTH, f"the solution: {said}")
 
 
 def names_its_parts(evaluation: Evaluation) -> Iterator[Finding]:
@@ -475,6 +491,7 @@ class Check(NamedTuple):
 CHECKS = (
     Check(SIGNATURE, takes_row_ids, Use.KEEP),
     Check(TRUTH, has_no_empty_cells, Use.KEEP),
+    Check(TRUTH, keeps_classes_apart, Use.KEEP),
     Check(BOTH_PARTS, names_its_parts, Use.KEEP),
     Check(AGAIN, keeps_nothing),
     Check(AGAIN, matches_by_ids),

@@ -370,9 +370,14 @@ def _groups_alike(labels: Iterable[tuple[str, str]]) -> Iterator[str]:
     for attribute, value in labels:
         values.setdefault(attribute, []).append(value)
     for attribute, of_attribute in values.items():
-        for same in names.alike(of_attribute, lambda value: " ".join(value.split()).casefold()):
-            shown = " and ".join(map(repr, same))
-            yield f"{attribute}: {shown} differ only in case or spaces, and count as {len(same)} groups"
+        yield from alike(attribute, of_attribute, "groups")
+
+
+def alike(column: str, values: Iterable[str], what: str) -> Iterator[str]:
+    """Notice values of a column that differ only in case or spaces."""
+    for same in names.alike(values, lambda value: " ".join(value.split()).casefold()):
+        shown = " and ".join(map(repr, same))
+        yield f"{column}: {shown} differ only in case or spaces, and count as {len(same)} {what}"
 
 
 def _parameter_to_set(metric: Metric, arguments: dict[str, Any], solution: pd.DataFrame) -> str:

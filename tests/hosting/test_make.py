@@ -996,7 +996,9 @@ def test_empty_answers_that_nobody_can_give_are_told(capsys, tmp_path):
     code, _, err = run_podium(capsys, *line)
     assert code == 0
     assert "warning: the solution: 20 empty cells in answer, in row number " in err
-    assert "; platforms refuse an empty answer, so the metric has to leave such cells out\n" in err
+    assert (
+        "; platforms refuse an empty answer, so nobody can give it: write a sign for it, such as -, in " in err
+    )
     pd.DataFrame({"id": IDS, "answer": [*LABELS[:-1], None]}).to_csv(tmp_path / "sample.csv", index=False)
     line[-1] = tmp_path / "other"
     code, _, err = run_podium(capsys, *line, "--sample", tmp_path / "sample.csv")
@@ -1004,6 +1006,27 @@ def test_empty_answers_that_nobody_can_give_are_told(capsys, tmp_path):
         4,
         True,
     )
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize(
+    ("first", "is_told"), [("cat ", True), ("CAT", True), ("cats", False), ("a text of Cat", False)]
+)
+def test_classes_that_differ_by_a_blank_or_by_case_are_told(capsys, tmp_path, first, is_told):
+    """Answers that are all different are texts, and may be alike."""
+    texts = [f"{n // 2} cat{' ' * (n % 2)}" for n in range(80)] if first.startswith("a text") else None
+    labels = pd.DataFrame({"id": IDS, "answer": texts or [first, first, *LABELS[2:]]})
+    labels[["id"]].assign(answer="cat").to_csv(tmp_path / "sample.csv", index=False)
+    code, _, err = run_podium(capsys, *one_metric(tmp_path, labels), "--sample", tmp_path / "sample.csv")
+    said = (
+        f"warning: the solution: answer: {' and '.join(map(repr, sorted([first, 'cat'])))} differ only in case"
+    )
+    assert (code, said in err, "differ only" in err) == (0, is_told, is_told)
+    if is_told:
+        pair = tmp_path / "labels.csv", tmp_path / "sample.csv"
+        _, out, _ = run_podium(capsys, "check", tmp_path / "mine.py", *pair)
+        assert "differ only in case or spaces, and count as 2 classes" in " ".join(out.split())
 
 
 # --- labels of another metric -----------------------------------------------------------------------

@@ -134,7 +134,7 @@ class OfMetric(OfParameters):
     ----------
     metric : METRIC
         One of podium's own metrics, such as scifact, a Python file with a score(), or a folder with a
-        metric.py.
+        metric.py (default: the one that the files of podium make name, or else unified).
     """
 
     metric: str = own.DEFAULT

@@ -48,6 +48,7 @@ from podium.words.wording import counted
 
 TEXT = "text"
 NEW_IDS = "new_ids.csv"
+INDICES = ("index", "level_0", "Unnamed: 0")  # what pandas calls a column that counts rows
 IDS_ALONE = (
     f"Participants get the ids of the test set and nothing else about it: {PUBLIC}/ has no {TEST}. Name the "
     "columns of the labels that they may know, such as features, by --public-columns."
@@ -156,6 +157,8 @@ def _drawn(
     labels = _with_ids_first(metric, labels, row_id)
     parts = splitting.parts_of(metric, labels, arguments, row_id, draw)
     parts.told.extend([labels.attrs[reading.READ]] if reading.READ in labels.attrs else [])
+    parts.told.append(f"The ids of the rows are those of the column {row_id}.")
+    parts.doubts.extend([] if "row_id_column_name" in arguments else _doubt_of_ids(labels))
     everything = labels.drop(columns=[USAGE, draw.split], errors="ignore")
     cells = as_texts(everything, metric, source)
     return Labeled(everything, cells, parts.items, parts.parts), row_id, parts
@@ -171,6 +174,25 @@ def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.Dat
         cure = "should the metric file say COMPLETE_SUBMISSION = True?"
         raise HostError(f"{row_id}: expected one row per id in the labels, found {found}; {cure}")
     return labels[[row_id, *(name for name in labels if name != row_id)]]
+
+
+def _doubt_of_ids(labels: pd.DataFrame) -> list[str]:
+    """Warn if the first column seems to be an index, and another one can have the ids."""
+    first, *others = map(str, labels)
+    able = ids.can_have_them(labels[others])
+    if first not in INDICES:
+        numbers = pd.to_numeric(labels[first], errors="coerce").sort_values().to_numpy()
+        is_count = (
+            len(numbers) > 0
+            and (np.arange(len(numbers)) + numbers[0] == numbers).all()
+            and numbers[0] in (0, 1)
+        )
+        able = [name for name in able if is_count and name.casefold().endswith("id")]
+    return [
+        f"the ids of the rows are taken from {first}, the first column, which seems to count them: if they "
+        f"stand in {name}, give --set row_id_column_name={name}"
+        for name in able[:1]
+    ]
 
 
 def _renamed(drawn: Labeled, row_id: str, names: Mapping[str, str]) -> Labeled:
@@ -243,8 +265,10 @@ def _right_and_wrong(
 
 
 def _counts(drawn: Labeled, together: Sequence[str]) -> str:
-    """Count the rows, the items and the values of columns that keep rows together, also in each part."""
-    units = {"rows": np.arange(len(drawn.items)), "items": drawn.items}
+    """Count the rows, the items and the values of columns that make the items, also in each part."""
+    units: dict[str, npt.NDArray[Any]] = {"rows": np.arange(len(drawn.items)), "items": drawn.items}
+    if together:  # which later commands count as items
+        units["items"] = ids.together(drawn.labels, together)
     units |= {f"values of {column}": drawn.cells[column].to_numpy() for column in together}
     in_parts = {part: drawn.parts == part for part in (*PARTS, TRAIN) if part in drawn.parts}
     rows = [

@@ -149,20 +149,20 @@ def item_wise(
         twice = names_of_rows[names_of_rows.duplicated()].iloc[0]
         raise HostError(f"the solution: {row_id_column_name}: expected each id once, found {twice!r} twice")
     item_of_row, items = pd.factorize(names_of_rows if item is None else rows[item].astype(str), sort=True)
-    labels, members = _groups(rows, item_of_row, len(items), groups)
+    labels, members = _groups(rows, item_of_row, items, groups)
     return ItemWise(
         items.tolist(), item_of_row, labels, members, rows, row_id_column_name, numbers, formula, tuple(names)
     )
 
 
 def _groups(
-    rows: pd.DataFrame, item_of_row: Ints, items: int, columns: Sequence[str]
+    rows: pd.DataFrame, item_of_row: Ints, items: Sequence[str], columns: Sequence[str]
 ) -> tuple[list[tuple[str, str]], Ints]:
     """List the groups that some columns name, and tell the group of each item, (columns, n)."""
     if not columns:
-        return [ALL_ITEMS], np.zeros((1, items), dtype=np.int64)
+        return [ALL_ITEMS], np.zeros((1, len(items)), dtype=np.int64)
     labels: list[tuple[str, str]] = []
-    members = np.zeros((len(columns), items), dtype=np.int64)
+    members = np.zeros((len(columns), len(items)), dtype=np.int64)
     for number, column in enumerate(columns):
         cells = rows[column].astype(object).where(rows[column].notna(), MISSING).astype(str)
         codes, values = pd.factorize(cells, sort=True)
@@ -170,9 +170,11 @@ def _groups(
         torn = np.flatnonzero(members[number, item_of_row] != codes)
         if len(torn):
             row = int(torn[0])
+            item = str(items[item_of_row[row]])
             raise HostError(
                 f"the solution: {column}: expected one value for all rows of an item, found {cells[row]!r} and "
-                f"another one, as in row {row + 1}"
+                f"another one in those of {item!r}, as in row {row + 1}: leave {column} out "
+                "of the groups, or let each row be an item"
             )
         members[number] += len(labels)
         labels += [(column, value) for value in values.tolist()]

@@ -216,12 +216,16 @@ def otherwise_written(solution: pd.DataFrame, submission: pd.DataFrame, columns:
     return told
 
 
+def can_have_them(table: pd.DataFrame) -> list[str]:
+    """The columns of a table that can have the ids of its rows."""
+    return [str(name) for name in table if name != USAGE and not _why_no_ids(table[name], False)]
+
+
 def first_column(solution: pd.DataFrame, may_repeat: bool) -> str:
     """The column of ids where none is named: the first one, unless it cannot have ids and a later one can."""
     first, *others = map(str, solution.columns)
     why = _why_no_ids(solution[first], may_repeat)
-    able = [name for name in others if name != USAGE and why and not _why_no_ids(solution[name], False)]
-    if able:
+    if why and (able := can_have_them(solution[others])):
         taken = f"ids in {first}, the first column, as no other is named"
         raise HostError(
             f"expected {taken}, found {why}; {able[0]} can have them: --set row_id_column_name={able[0]}"

@@ -826,7 +826,7 @@ def test_rows_of_one_patient_stay_together(capsys, tmp_path):
     assert "name the column" not in out
     assert "| what | all | Public | Private | to learn from |\n" in out
     assert "| rows | 120 | 18 | 42 | 60 |\n" in out
-    assert "| values of patient | 40 | 6 | 14 | 20 |\n" in out
+    assert "| items | 40 | 6 | 14 | 20 |\n| values of patient | 40 | 6 | 14 | 20 |\n" in out
     learned = pd.read_csv(tmp_path / "out" / "public" / "train.csv").assign(Usage="train")
     both = pd.concat([learned, pd.read_csv(tmp_path / "out" / "private" / "solution.csv")])
     assert len(both) == 120
@@ -987,6 +987,18 @@ def test_an_id_twice_in_the_labels_is_told_of_the_labels(capsys, tmp_path):
     code, out, err = run_podium(capsys, *line)
     assert (code, out) == (4, "")
     assert "error: id: expected one row per id in the labels, found 'h000' in 2 rows; should the metric " in err
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(
+    ("names", "is_told"), [(["index", "house"], True), (["row", "houseid"], True), (["row", "house"], False)]
+)
+def test_an_index_that_is_taken_for_the_ids_is_told(capsys, tmp_path, names, is_told):
+    """As reset_index() leaves it; the true ids would stand in the solution alone."""
+    labels = pd.DataFrame({names[0]: range(80), names[1]: IDS, "answer": LABELS})
+    code, out, err = run_podium(capsys, *one_metric(tmp_path, labels.sample(frac=1, random_state=0)))
+    assert (code, f"The ids of the rows are those of the column {names[0]}." in out) == (0, True)
+    assert (f"in {names[1]}, give --set row_id_column_name={names[1]}" in err) == is_told
 
 
 @pytest.mark.usefixtures("in_process")

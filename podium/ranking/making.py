@@ -93,7 +93,7 @@ def _with_parameters(metric: Metric, asked: Options, more: Mapping[str, Any]) ->
 def _anew(asked: Options, more: Mapping[str, Any]) -> tuple[Options, Found]:
     """Find what is to be scored, with what was asked for."""
     if not (asked.solution and asked.submissions):
-        raise UsageError("expected SOLUTION FOLDER_OF_SUBMISSIONS [RUNTIMES], or --again FOLDER")
+        raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
     loaded = hosted.load(asked.metric)
     asked = _with_parameters(loaded, asked, more)
     options = replace(
@@ -138,7 +138,7 @@ def _again(asked: Options, folder: Path, more: Mapping[str, Any]) -> tuple[Optio
             "--again: expected none of --metric, --part, --side, --variants, --dask or --left-out, because "
             "those of the earlier run are used and no submission is read"
         )
-    naming = f"--again {folder} SOLUTION FOLDER_OF_SUBMISSIONS RUNTIMES"
+    naming = f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES"
     given = {name: path for name, path in asked.paths.items() if path is not None and name != "metric"}
     facts, earlier = run_json.recorded(folder, given, naming, READ_FROM_STORE)
     if changes := run_json.changed(facts, earlier, {"submissions", *(given.keys() - {*MOVED})}):

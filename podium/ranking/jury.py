@@ -38,8 +38,8 @@ RANKS = (
     "rank_before",
     "public_rank",
 )  # the columns of whole numbers that a baseline has none in
-FARTHEST_ZONE = timedelta(hours=14)  # of local time from UTC
-UNITS = {"day": timedelta(days=1), "hour": timedelta(hours=1), "minute": timedelta(minutes=1)}
+END_OF_DAY = "T23:59:59"
+SHOWN = "%Y-%m-%d %H:%M:%S"
 
 
 class Prizes(NamedTuple):
@@ -145,21 +145,20 @@ def with_baselines(leaderboard: pd.DataFrame, baselines: pd.DataFrame, higher_is
 def late(files: pd.DataFrame, runtimes: pd.DataFrame | None, deadline: str) -> tuple[pd.DataFrame, list[str]]:
     """Reject the files that were submitted after the deadline, and say what is not known of others.
 
-    A date without a time may be before the deadline on its day, so such a file is not late.
+    Times without an offset are in UTC.  A deadline without a time is the end of its day.  A file of which only
+    the day is known is not late on the day of the deadline.
     """
     if not deadline:
         return files, []
     given = choice.with_runtimes(files, runtimes).reindex(columns=["submitted_at"])["submitted_at"]
     texts = given.map(lambda text: "" if pd.isna(text) else str(text).strip())
-    known = choice.times_of([deadline, *texts], len(texts) + 1)
-    limit, *times = [timedelta(microseconds=int(each)) for each in known]
-    days = {deadline[:A_DATE], (START + limit).date().isoformat()}
-    is_date = texts.str.len().eq(A_DATE)
-    on_the_day = is_date & texts.isin(days)
-    behind = pd.Series([time - limit for time in times], index=files.index)
-    _refuse_unlike_zones(files, deadline, texts[(texts != "") & ~is_date & (behind.abs() <= FARTHEST_ZONE)])
-    is_late = (behind > timedelta(0)) & ~on_the_day & (texts != "")
-    reasons = behind[is_late].map(lambda by: f"submitted {_duration(by)} after the deadline")
+    end = f"{deadline}{END_OF_DAY}" if len(deadline) == A_DATE else deadline
+    limit, *times = [_moment(each) for each in choice.times_of([end, *texts], len(texts) + 1)]
+    is_day = texts.str.len().eq(A_DATE)
+    on_the_day = is_day & texts.eq(limit.date().isoformat())
+    is_late = pd.Series([time > limit for time in times], index=files.index) & ~on_the_day & (texts != "")
+    shown = pd.Series([f"{time:{SHOWN}} UTC" for time in times], index=files.index).where(~is_day, texts)
+    reasons = "submitted " + shown[is_late] + f", after the deadline of {limit:{SHOWN}} UTC"
     rejected = files["rejected"].where(~is_late | files["rejected"].notna(), reasons)
     told = []
     if unknown := int((texts == "").sum()):
@@ -167,7 +166,7 @@ def late(files: pd.DataFrame, runtimes: pd.DataFrame | None, deadline: str) -> t
             f"the time of {unknown:,} of {counted(len(files), 'submission')} is not known, so the deadline "
             "leaves none of them out"
         )
-    if on_the_day.any():
+    if on_the_day.any() and end == deadline:
         teams = sorted(set(files.loc[on_the_day, "team"]))
         told.append(
             f"of {counted(int(on_the_day.sum()), 'submission')} only the date is known, which is the day of "
@@ -176,33 +175,9 @@ def late(files: pd.DataFrame, runtimes: pd.DataFrame | None, deadline: str) -> t
     return files.assign(rejected=rejected), told
 
 
-def _refuse_unlike_zones(files: pd.DataFrame, deadline: str, near: "pd.Series[str]") -> None:
-    """Refuse times near the deadline if only these or only the deadline say their offset from UTC.
-
-    ``near`` has the times that another zone could put on the other side of the deadline.
-    """
-    has_zone = datetime.fromisoformat(deadline).tzinfo is not None
-    unlike = near[near.map(lambda text: (datetime.fromisoformat(text).tzinfo is not None) != has_zone)]
-    if unlike.empty:
-        return
-    teams = sorted(set(files.loc[unlike.index, "team"]))
-    has, have = ("has an offset", "have none") if has_zone else ("has no offset", "have one")
-    one, other = ("without", "with") if has_zone else ("with", "without")
-    raise HostError(
-        f"--deadline {deadline} {has}, and the times of {counted(len(teams), 'team')} near it {have} "
-        f"({listed(teams, 3)}, such as {unlike.iloc[0]}), so it is not known who was late: give the deadline "
-        f"{one} an offset, or these times {other} one"
-    )
-
-
-def _duration(time: timedelta) -> str:
-    """Write how late something is in its two largest units.
-
-    >>> _duration(timedelta(days=1, hours=2, minutes=5)), _duration(timedelta(seconds=4))
-    ('1 day and 2 hours', '4 seconds')
-    """
-    parts = []
-    for name, unit in UNITS.items():
-        number, time = divmod(time, unit)
-        parts += [counted(number, name)] if number else []
-    return " and ".join(parts[:2]) or counted(max(1, round(time.total_seconds())), "second")
+def _moment(microseconds: int) -> datetime:
+    """The time so long after 1970; the last one that there is for what is not known."""
+    try:
+        return START + timedelta(microseconds=int(microseconds))
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)

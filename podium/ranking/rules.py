@@ -34,20 +34,20 @@ def is_choice(text: str) -> bool:
 
 
 def is_time(text: str) -> bool:
-    """Tell whether a text is a day with a time in ISO 8601, as the times of submission are.
+    """Tell whether a text is a day or a time in ISO 8601, as the times of submission are.
 
-    >>> is_time("2024-01-23 23:59"), is_time("2024-01-23T23:59+01:00"), is_time("2024-01-23"), is_time("noon")
+    >>> is_time("2024-01-23"), is_time("2024-01-23T23:59+01:00"), is_time("23:59"), is_time("noon")
     (True, True, False, False)
     """
     try:
         datetime.fromisoformat(text)
     except ValueError:
         return False
-    return len(text) > len("2024-01-23")
+    return len(text) >= len("2024-01-23")
 
 
 CHOICE = Values("public:N, such as public:2, private or last", is_choice)
-MOMENT = Values("a day and a time, such as 2024-01-23T23:59", is_time)
+MOMENT = Values("a day or a time, such as 2024-01-23 or 2024-01-23T23:59", is_time)
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,8 @@ class Options(Heading, Rules, Places):
         "public:2" if there are Public scores beside those that decide, and "private" otherwise. Without
         a rule, what a manifest calls selected counts for the teams that selected.
     deadline : TIME
-        Leave out files that were submitted later than this day and time in ISO 8601, such as
-        "2024-01-23T23:59+01:00" (in UTC without an offset).
+        Leave out files that were submitted later than this time in ISO 8601, such as 2024-01-23T23:59; a day
+        counts to its end. Times without an offset, such as +01:00, are in UTC, here and in the manifest.
     site_board : CSV
         The leaderboard of the competition's site, to be compared: as Kaggle, Codabench, EvalAI or `podium
         collect` writes it, or a table with the columns team and score.

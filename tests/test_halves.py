@@ -229,3 +229,19 @@ def test_a_metric_with_statistics_draws_its_items_together_too():
     assert own.tolist() == alone.tolist()
     with pytest.raises(UsageError, match="--items discourse_type: expected one value for all rows of an item"):
         statistics.intervals(result, 50, items="discourse_type")
+
+
+def test_a_difference_is_asked_for_its_own_doubts():
+    """Both scores are lower on quarters by the same amount, which says nothing against their difference."""
+    random = np.random.default_rng(0)
+    shared, own = random.normal(0, 0.02, 200), random.normal(0, 0.01, (2, 200))
+    on_quarters = random.normal(0, 0.01, (2, 50)) - 0.1
+    mine, theirs = (
+        halves.centered(score, score + shared + own[side], score + on_quarters[side])
+        for side, score in enumerate((0.7, 0.9))
+    )
+    assert mine.doubt == theirs.doubt == Doubt(Reason.FAR)
+    assert halves.doubt_of_difference(-0.2, mine, theirs) is None
+    assert halves.doubt_of_difference(-0.1, mine, theirs) == Doubt(Reason.FAR)
+    nothing = halves.Centered(np.empty(0), Doubt(Reason.TOO_SLOW, 9))
+    assert halves.doubt_of_difference(-0.2, nothing, nothing) == Doubt(Reason.TOO_SLOW, 9)

@@ -85,16 +85,19 @@ def measures(comparison: Comparison) -> pd.DataFrame:
 
 
 def overview(name: str, comparisons: Mapping[str, Comparison], higher_is_better: bool) -> pd.DataFrame:
-    """Tabulate how the score of one submission compares with those of several others, and which is better."""
+    """Tabulate how the score of one submission compares with those of several others.
+
+    It names the better one where the interval of the difference excludes 0.
+    """
     rows = pd.concat([each.table.head(1) for each in comparisons.values()], ignore_index=True)
     rows = rows.assign(
         submission=list(comparisons),
         score=rows["other"],
-        better=np.where((rows["difference"] > 0) == higher_is_better, name, list(comparisons)),
+        better=np.where((rows["low"] > 0) == higher_is_better, name, list(comparisons)),
         ahead=[each.score.ahead for each in comparisons.values()],
         detectable=[each.score.detectable for each in comparisons.values()],
     )
-    rows["better"] = rows["better"].mask(rows["difference"].isin([0, np.nan]), "")
+    rows["better"] = rows["better"].where((rows["low"] > 0) | (rows["high"] < 0), "")
     columns = ["submission", "score", "difference", "better", "low", "high", "ahead", "detectable", "note"]
     return rows[columns]
 

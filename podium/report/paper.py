@@ -1,7 +1,7 @@
 """Write results as a table for a paper: LaTeX, Markdown or CSV.
 
-The best value of a column is bold. What cannot be told from it, by the paired comparison, is underlined in
-LaTeX and has a dagger in Markdown.
+The best value of a column is bold. What cannot be told from it, by the rule of a board, is underlined in LaTeX
+and has a dagger in Markdown.
 """
 
 import math
@@ -16,6 +16,7 @@ import pandas as pd
 from podium import statistics
 from podium.scoring import explain
 from podium.scoring.evaluating import ALL, Evaluation, Solution
+from podium.statistics import inference
 from podium.tables.files import write_atomically
 from podium.tables.formats import table_bytes
 from podium.words.arrays import Bools, Floats
@@ -37,6 +38,9 @@ LATEX = {
     "[": "{[}",  # a row that begins so would be an argument of the end of the row before it
     "*": "{*}",
 }
+
+
+ENDING = re.compile(r"\.(csv|tsv|txt|parquet|json|jsonl)(\.(gz|zip|bz2|xz))?$", re.IGNORECASE)
 
 
 class PaperTable(NamedTuple):
@@ -65,7 +69,9 @@ def of_evaluations(
     unknown = [measure for measure in wanted if measure not in known]
     if unknown:
         raise UsageError(f"--measures {unknown[0]}: expected one of {listed(known, len(known))}")
-    measures = list(wanted) or known
+    leading = inference.leading(scored, resamples, seed, items=items)
+    is_may_be_best = dict(zip(known, leading.may_be_best.T))
+    measures = list(wanted) or [name for name, same in zip(known, leading.is_repeated.tolist()) if not same]
     values = np.array([[each.measures[measure] for measure in measures] for each in scored])
     sign = 1 if scored[0].solution.higher_is_better else -1
     best = np.where(np.isnan(values), -np.inf, sign * values).argmax(axis=0)
@@ -79,15 +85,26 @@ def of_evaluations(
                 compared[first, row] = comparison.table.set_index("measure")
             ends = compared[first, row].loc[[measure], ["low", "high"]].to_numpy(dtype=np.float64)
             low, high = ends[0].tolist()
-            is_alike[row, column] = not (low > 0 or high < 0)  # also where there is no interval
+            is_alike[row, column] = math.isnan(low) or is_may_be_best[measure][row]
             of_column.append((high - low) / (2 * NORMAL))
         errors[column] = float(np.nanmin(of_column)) if np.isfinite(of_column).any() else math.nan
     shown = _ends(scored, measures, resamples, seed, items) if resamples else None
-    is_best = values == values[best, np.arange(len(measures))]
+    is_best = (values == values[best, np.arange(len(measures))]) & (len(names) > 1)
     noun = explain.item_noun(scored[0]) if scored[0].solution.prepared else "row"
     size = counted(number_of_items(scored[0].solution), noun)
     caption = f"{scored[0].signature}; {size}."
-    return PaperTable(names, measures, values, is_best, is_alike & ~is_best, decimals(errors), shown, caption)
+    rows, is_alike = rows_named(names), is_alike & ~is_best
+    return PaperTable(rows, measures, values, is_best, is_alike, decimals(errors), shown, caption)
+
+
+def rows_named(files: Sequence[str]) -> list[str]:
+    """Name the rows of a table like the teams of a board: by the names of files without their endings.
+
+    >>> rows_named(["v1.2.csv", "Red Pen.csv.gz"]), rows_named(["a.csv", "a.parquet"])
+    (['v1.2', 'Red Pen'], ['a.csv', 'a.parquet'])
+    """
+    named = [ENDING.sub("", name) for name in files]
+    return named if len(set(named)) == len(named) else list(files)
 
 
 def of_table(table: pd.DataFrame, caption: str = "", lower: Sequence[str] = ()) -> PaperTable:
@@ -165,8 +182,10 @@ def _cells(results: PaperTable, best: str, alike: str, escaped: Callable[[str], 
 
 def _caption(results: PaperTable, marked: str) -> str:
     """The caption, and what the marks mean."""
-    alike = f"; {ALIKE.format(marked)}" if results.is_alike.any() else ""
     drawn = "" if results.ends is None else f" {IN_BRACKETS}."
+    if not results.is_best.any():
+        return f"{results.caption}{drawn}".strip()
+    alike = f"; {ALIKE.format(marked)}" if results.is_alike.any() else ""
     return f"{results.caption} {BEST}{alike}.{drawn}".strip()
 
 

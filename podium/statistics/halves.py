@@ -114,18 +114,23 @@ def too_slow(seconds: float, processes: int) -> Doubt:
     return Doubt(Reason.TOO_SLOW, math.ceil(FEWEST_DRAWS * seconds / processes / 60))
 
 
+NOTHING: Floats = np.empty(0)
+
+
 class Centered(NamedTuple):
     """Draws of a score, (r,), whose mean is the score."""
 
     draws: Floats  # NaN where a draw failed
     doubt: Doubt | None  # why they say nothing
+    drawn: Floats = NOTHING  # the draws before they were moved
+    quarters: Floats | None = None  # those of quarters of the items
 
 
 def centered(score: float, drawn: Floats, quarters: Floats | None = None) -> Centered:
     """Move draws so that their mean is the score, and say why they, or those of quarters, say nothing."""
     known = drawn[np.isfinite(drawn)]
     if len(known) < (1 - MOST_FAILED) * len(drawn) or not len(known):
-        return Centered(drawn, Doubt(Reason.FAILED, share=1 - len(known) / max(len(drawn), 1)))
+        return Centered(drawn, Doubt(Reason.FAILED, share=1 - len(known) / max(len(drawn), 1)), drawn, quarters)
     looks = [(FARTHEST, known)]
     if quarters is not None and np.isfinite(quarters).any():
         looks.append((FARTHEST_ON_QUARTERS, quarters[np.isfinite(quarters)]))
@@ -135,7 +140,17 @@ def centered(score: float, drawn: Floats, quarters: Floats | None = None) -> Cen
         for farthest, draws in looks
     )
     doubt = Doubt(Reason.FAR) if is_far else _few_decide(known)
-    return Centered(drawn - known.mean() + score, doubt)
+    return Centered(drawn - known.mean() + score, doubt, drawn, quarters)
+
+
+def doubt_of_difference(value: float, mine: Centered, theirs: Centered) -> Doubt | None:
+    """Say why draws say nothing about a difference, whose own distance from its draws counts, or None.
+
+    What moves both scores on halves of the items, as where few items leave a group too small, is not in it.
+    """
+    if mine.quarters is None or theirs.quarters is None or not len(mine.drawn):
+        return mine.doubt or theirs.doubt  # nothing was drawn
+    return centered(value, mine.drawn - theirs.drawn, mine.quarters - theirs.quarters).doubt
 
 
 def _few_decide(draws: Floats) -> Doubt | None:

@@ -3,6 +3,7 @@
 The letters in shapes are those of `podium.statistics`.
 """
 
+import functools
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from podium.statistics import halves
 from podium.statistics.doubts import (
     FEWEST_DECIDING,
     FEWEST_ITEMS,
+    FEWEST_ON_A_BOARD,
     Doubt,
     Reason,
     Units,
@@ -27,10 +29,10 @@ from podium.statistics.doubts import (
     notes,
     reaction,
 )
-from podium.statistics.places import LEVEL
+from podium.statistics.places import LEVEL, may_be_best
 from podium.statistics.population import LEAST_DEVIATION, Resampler, names_of_groups, sizes_of_groups
 from podium.statistics.sampling import contributions, draw, gains_by_item, slopes
-from podium.words.arrays import Floats, Ints
+from podium.words.arrays import Bools, Floats, Ints
 from podium.words.errors import UsageError
 
 TAIL = (1 - LEVEL) / 2
@@ -230,6 +232,46 @@ def compare(
     )
 
 
+class Leading(NamedTuple):
+    """Which of several submissions may be the best, and which measures say the same."""
+
+    may_be_best: Bools  # whether a submission cannot be excluded as the best in a measure, (t, m)
+    is_repeated: Bools  # whether a measure is the score under another name, (m,)
+
+
+def leading(
+    evaluations: Sequence[ScoredSubmission], resamples: int | None = None, seed: int = 0, *, items: str = ""
+) -> Leading:
+    """Find the submissions that cannot be excluded as the best with 95% confidence, in each measure.
+
+    The rule is that of a board, `podium.statistics.may_be_best`.  If a score that may be the best is in doubt
+    there, no submission is excluded.
+    """
+    _check(*evaluations)
+    solution = evaluations[0].solution
+    better = functools.partial(may_be_best, higher_is_better=solution.higher_is_better)
+    numbers = [each.statistics for each in evaluations if each.statistics is not None]
+    if not numbers:
+        drawn, _ = _halves(halves.Asked(solution, halves.WHOLE, items, seed), evaluations, resamples, 0)
+        has_draws = all(len(each.draws) for each in drawn)
+        found = better(np.stack([each.draws for each in drawn], axis=1)) if has_draws else [True] * len(drawn)
+        return Leading(np.array(found)[:, np.newaxis], np.array([False]))
+    prepared, together = evaluations[0].prepared, solution.together(halves.WHOLE, items)
+    weights = draw(len(prepared.items), resamples or RESAMPLES, seed, together=together)
+    resampler = Resampler(prepared, weights, seed)
+    of_draws = resampler.draw(*numbers)
+    on_draws = np.stack([resampler.measures(each) for each in of_draws], axis=1)  # (r, t, m)
+    is_score = (on_draws == on_draws[..., :1]).all(axis=(0, 1)) & (np.ptp(on_draws[..., 0], axis=0) > 0).any()
+    model = resampler.model(resampler.groups(*of_draws))
+    on_draws[..., 0] = np.stack([resampler.population(each, model) for each in of_draws], axis=1)
+    found = np.stack([better(column) for column in np.moveaxis(on_draws, 2, 0)], axis=1)
+    for row in np.flatnonzero(found[:, 0]).tolist():
+        to_groups = reaction(prepared, numbers[row], of_draws[row].sums, together)
+        if doubt_of_score(Units(prepared, together), to_groups, FEWEST_ON_A_BOARD) is not None:
+            found[:, 0] = True
+    return Leading(found, is_score & (np.arange(len(is_score)) > 0))
+
+
 def _check(*evaluations: ScoredSubmission) -> None:
     """Make sure that these are scored submissions that belong to the same solution."""
     for each in evaluations:
@@ -280,7 +322,7 @@ def _difference_of_halves(
     (ours, others), gains = _halves(asked, [mine, theirs], resamples, jobs)
     of_mine, of_theirs = mine.scores[asked.part], theirs.scores[asked.part]
     value = of_mine - of_theirs
-    doubt = ours.doubt or others.doubt or halves.centered(value, ours.draws - others.draws).doubt
+    doubt = halves.doubt_of_difference(value, ours, others)
     score = difference_of_draws(value, ours.draws, others.draws, gains, doubt, mine.solution.higher_is_better)
     table = {"measure": ["score"], "value": of_mine, "other": of_theirs, "difference": value}
     ends = {"low": score.low, "high": score.high, "note": notes([doubt])}

@@ -50,6 +50,35 @@ def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked(evaluations:
     assert results.caption == f"{whole.signature}; 40 essays."
 
 
+def test_the_marks_are_those_of_a_board() -> None:
+    """Of twelve submissions of one kind, an interval for each pair would call some worse than the best one."""
+    solution = podium.prepare(SOLUTION, subpopulation_column_names="")
+    samples = {f"{seed}.csv": SUBMISSION.sample(frac=0.3, random_state=seed) for seed in range(12)}
+    scored = {name: podium.score(solution, each) for name, each in samples.items()}
+    results = paper.of_evaluations(scored, ["score"])
+    prepared, numbers = solution.prepared["All"], [each.statistics for each in scored.values()]
+    draws = statistics.Resampler(prepared, statistics.draw(40, 1000, 0), 0).scores(*numbers)
+    marked = (results.is_alike | results.is_best)[:, 0]
+    assert marked.tolist() == statistics.may_be_best(draws).tolist()
+    best = int(results.is_best[:, 0].argmax())
+    first = list(scored.values())[best]
+    pairs = [statistics.compare(first, each).score for each in scored.values()]
+    assert marked.sum() > sum(pair.low <= 0 for pair in pairs)
+    assert results.names[0] == "0"
+
+
+def test_a_measure_that_is_the_score_under_another_name_is_no_column_of_its_own() -> None:
+    solution, submission = (
+        pd.read_csv(hosted.folder("scifact") / "samples" / name) for name in ("solution.csv", "submission.csv")
+    )
+    scored = podium.score(solution, submission, metric="scifact")
+    measures = paper.of_evaluations({"a.csv": scored}, resamples=20).measures
+    same = [name for name, value in scored.measures.items() if value == scored.score]
+    assert len(same) == 2
+    assert [name for name in measures if name in same] == ["score"]
+    assert paper.of_evaluations({"a.csv": scored}, same).measures == same
+
+
 def test_markdown_parses_with_any_name(evaluations: Any, tmp_path: Path) -> None:
     markdown = pytest.importorskip("markdown")
     results = paper.of_evaluations(evaluations, resamples=50)
@@ -112,7 +141,7 @@ def test_the_command_writes_a_table(tmp_path: Path, capsys: Any) -> None:
     out = tmp_path / "t.tex"
     assert cli.main(["score", *files, "--table", str(out), "--measures", "F1 of Lead"]) == 0
     assert f"written to {out}\n" in capsys.readouterr().out
-    assert "sample\\_submission.csv & \\textbf{0.7461} \\\\" in out.read_text()
+    assert "sample\\_submission & 0.7461 \\\\" in out.read_text()  # nothing is the best of one
     assert cli.main(["score", *files, "--measures", "F1 of Lead"]) == 2
     assert cli.main(["score", *files, "--table", files[1]]) == 2  # which is an input
 

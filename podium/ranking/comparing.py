@@ -55,7 +55,12 @@ def compared(
     both = (options, run_json.options_of(facts, home))
     inputs = [path for each in both for path in each.paths.values() if path is not None]
     parts, others = told_beside(facts, home, inputs)
-    there = find(options.submissions, options.side, hosted.load(options.metric).companion.documents)
+    there = find(
+        options.submissions,
+        options.side,
+        hosted.load(options.metric).companion.documents,
+        options.team_from,
+    )
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     files = [each for each in there if each[:2] in published]
     differences = [

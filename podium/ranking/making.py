@@ -102,7 +102,7 @@ def _anew(asked: Options, more: Mapping[str, Any]) -> tuple[Options, Found]:
         parameters=recorded.arguments(loaded, asked.metric_parameters, asked.solution),
     )
     options = opened(options)
-    files = find(options.submissions, options.side, loaded.companion.documents)
+    files = find(options.submissions, options.side, loaded.companion.documents, options.team_from)
     return asked, (options, inputs_of(options, files), Path(asked.out) / STORE)
 
 

@@ -79,6 +79,7 @@ class Places:
 class Rules:
     """The options that decide about ranks."""
 
+    team_from: str = ""  # where the team stands in the name of a file, see `ranking.team_names`
     choose: Annotated[str, CHOICE] = ""  # "" is for `choice.choose` to decide
     boost: bool = True
     max_boost: float = 0.05  # the parameters of ``boost.py``, like the next two
@@ -166,6 +167,10 @@ class Options(Heading, Rules, Places):
     site_board : CSV
         The leaderboard of the competition's site, to be compared: as Kaggle, Codabench, EvalAI or `podium
         collect` writes it, or a table with the columns team and score.
+    team_from : PATTERN
+        Where the team stands in the names of a folder, as a learning platform writes them: a short form such as
+        "{team}_{}_{}_{submission}", or a regular expression with a group team. Groups submission and
+        submitted_at may be there, too. By default, a name is that of a team.
     side : FOLDER
         A folder of tables with what only the host can say of a submission, such as READ//ABLE's M7: TEAM.csv,
         or TEAM/SUBMISSION.csv if a team has several submissions.

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium.metric import hosted
+from podium.ranking import team_names
 from podium.tables import names
 from podium.tables.files import (
     GZIP,
@@ -76,7 +77,9 @@ class Submission(NamedTuple):
     digests: str = ""
 
 
-def find(source: Location, side: Location | None = None, documents: Iterable[str] = ()) -> list[Submission]:
+def find(
+    source: Location, side: Location | None = None, documents: Iterable[str] = (), team_from: str = ""
+) -> list[Submission]:
     """Find the submissions in a folder or in a manifest.
 
     A manifest has the columns ``team`` and ``path``.  It may have ``submission``, ``submitted_at``,
@@ -84,12 +87,16 @@ def find(source: Location, side: Location | None = None, documents: Iterable[str
 
     What the system leaves in folders, and what is no table by its name, is left out with a warning.  A folder
     of files with an ending of ``documents`` can be one submission; see `_parts_of`.
+
+    A name at the top of a folder is that of a team, unless `team_from` says where in it the team stands.
     """
     manifest, source, endings = source, os.fspath(source), tuple(documents)
     if is_manifest(source):
+        if team_from:
+            raise UsageError(f"--team-from is for a folder, and the manifest {source} names its teams")
         submissions = _of_manifest(manifest, endings)
     else:
-        submissions = _of_files(source, *_listed(source), endings)
+        submissions = _with_teams(_of_files(source, *_listed(source), endings), team_from)
     if not submissions:
         raise UsageError(f"there are no submissions in {source}")
     names.check_names((each.team for each in submissions), "team", source)
@@ -106,6 +113,31 @@ def find(source: Location, side: Location | None = None, documents: Iterable[str
 def is_manifest(source: Location) -> bool:
     """Tell a manifest from a folder."""
     return str(source).lower().endswith(TABLE_SUFFIXES) and not Path(source).is_dir()
+
+
+def _with_teams(submissions: list[Submission], team_from: str) -> list[Submission]:
+    """Take teams out of the names in a folder; without a pattern, tell if one would part them."""
+    if not team_from:
+        if told := team_names.proposal(sorted({each.team for each in submissions})):
+            warnings.warn(told, stacklevel=3)
+        return submissions
+    pattern = team_names.pattern_of(team_from)
+    sent = []
+    for each in submissions:
+        found, stem = team_names.named(pattern, each.team), names.without_ending(each.name)
+        is_file = stem == each.team and bool(found.submission)
+        name = found.submission + each.name[len(stem) :] if is_file else each.name
+        sent.append(each._replace(team=found.team, name=name, submitted_at=found.submitted_at))
+    times = Counter((each.team, each.name) for each in sent)
+    return [
+        each if times[each.team, each.name] == 1 else each._replace(name=_below(before))
+        for each, before in zip(sent, submissions)
+    ]
+
+
+def _below(sent: Submission) -> str:
+    """The whole name of a file below the folder that was read."""
+    return sent.name if names.without_ending(sent.name) == sent.team else f"{sent.team}/{sent.name}"
 
 
 def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:

@@ -1,5 +1,8 @@
 """What a newcomer finds after `import podium` works, and its errors say what to do."""
 
+import contextlib
+import functools
+import importlib
 import os
 import pickle
 import subprocess
@@ -11,12 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow
 import pytest
 
 import podium
 from podium import cli, spans, tuning
 from podium.metric import hosted
 from podium.words.errors import HostError
+
+polars: Any = None
+with contextlib.suppress(ImportError):  # here, because it sets variables of the environment
+    polars = importlib.import_module("polars")
 
 ROOT = Path(podium.__file__).parent.parent
 SOLUTION = pd.read_csv(ROOT / "solution_sample.csv")
@@ -68,10 +76,10 @@ def test_another_metric_by_name_folder_and_file() -> None:
     assert podium.score(*frames, "scifact", row_id="claim_id", measure="abstract_label_only_f1").score > 0
 
 
-class Polars:
-    """A stand-in for a table of another library."""
+class Lazy:
+    """A stand-in for a table that another library has not computed yet."""
 
-    def to_pandas(self) -> pd.DataFrame:
+    def collect(self) -> pd.DataFrame:
         return SOLUTION
 
 
@@ -83,7 +91,24 @@ SPANS = podium.spans.from_words([0], [1], "Claim")
     ("call", "message"),
     [
         (lambda: podium.score("a.csv", SUBMISSION), r"found str; read it with pandas.read_csv\('a.csv'\)$"),
-        (lambda: podium.score(SOLUTION, Polars()), r"found tests.Polars; give .to_pandas\(\) of it"),
+        (lambda: podium.score(SOLUTION, Lazy()), r"found tests.Lazy; give .collect\(\) of it"),
+        (
+            lambda: spans.from_table("a.csv", ["a"]),
+            r"^frame: .*found str; read it with pandas.read_csv\('a.csv'\)$",
+        ),
+        (lambda: podium.score(SOLUTION, SUBMISSION, id_column="row_id"), "^id_column: .* by row_id='row_id'$"),
+        (
+            lambda: podium.score(SOLUTION, SUBMISSION, len),
+            "found the function len: write it, as score and with",
+        ),
+        (
+            lambda: podium.score(SOLUTION, SUBMISSION, 3),
+            "^metric: expected a name, a file or a folder, found int$",
+        ),
+        (
+            lambda: podium.score(SOLUTION, SUBMISSION, subpopulation_column_names=["a", "b"]),
+            "expected one text, found a list; give subpopulation_column_names='a,b'$",
+        ),
         (lambda: podium.score(SOLUTION, [1]), "^score: submission: expected a pandas DataFrame, found list$"),
         (lambda: podium.score(FOLD, SUBMISSION, temperature=3), "give temperature to podium.prepare instead"),
         (
@@ -208,3 +233,37 @@ def test_a_command_in_this_process_leaves_warnings_as_they_were(capsys: pytest.C
     assert warnings.showwarning is before
     assert issubclass(podium.words.errors.SubmissionRejected, podium.words.errors.ToolError)
     assert round(float(capsys.readouterr().out), 6) == 0.587969
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars"])
+def test_tables_and_columns_of_other_libraries_are_taken(library: str) -> None:
+    made = {"pyarrow": "Table.from_pandas", "polars": "from_pandas"}[library]
+    module: Any = pyarrow if library == "pyarrow" else polars
+    if module is None:
+        pytest.skip("polars is not installed")
+    make = functools.reduce(getattr, made.split("."), module)
+    solution, submission = make(SOLUTION), make(SUBMISSION.assign(probability=0.5))
+    score = podium.score(SOLUTION, SUBMISSION).score
+    fold = podium.prepare(solution)
+    assert (
+        score == podium.score(solution, submission).score == podium.score(FOLD, SUBMISSION).of(submission).score
+    )
+    assert fold.frame.equals(FOLD.frame)
+    assert tuning.tune(fold, submission, 2).before == score
+    ids = SOLUTION["essay_id"].unique().tolist()
+    segments = spans.from_table(submission, ids)
+    assert repr(segments) == repr(spans.from_table(SUBMISSION.assign(probability=0.5), ids))
+    some = make(pd.DataFrame({"quote": ["I agree", "Ban it"], "type": ["Claim", "Lead"], "essay": [0, 1]}))
+    quoted = spans.from_quotes(["I agree.", "Ban it."], some["quote"], some["type"], essay=some["essay"]).spans
+    assert quoted.essay.tolist() == [0, 1]
+    thresholds = make(pd.DataFrame({"discourse_type": ["Lead"], "min_probability": [0.5], "min_words": [8]}))
+    assert len(spans.select(segments, thresholds)) > 0
+
+
+def test_a_module_stands_for_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_accuracy.py").write_text(ACCURACY)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("my_accuracy")
+    tables = pd.DataFrame({"id": [1, 2], "label": [*"ab"]}), pd.DataFrame({"id": [1, 2], "label": [*"aa"]})
+    for metric in (module, module.score):
+        assert podium.score(*tables, metric=metric).score == 0.5

@@ -4,9 +4,11 @@ It takes tables instead of files, and keyword arguments instead of options, and 
 The way from tables to a score is that of `podium.contest.way`, which every command takes, too.
 """
 
+import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -15,14 +17,17 @@ from podium.contest import way
 from podium.metric import hosted
 from podium.metric.own import DEFAULT
 from podium.scoring.evaluating import Evaluation, Solution
+from podium.tables.frames import as_frame
 
 __all__ = ["prepare", "score"]
+
+OF_ROW_ID = ("id", "ids", "id_col", "id_column", "id_column_name", "index", "key", "row_id_column", "row_ids")
 
 
 def score(
     solution: pd.DataFrame | Solution,
     submission: pd.DataFrame,
-    metric: str | Path | None = None,
+    metric: str | Path | Callable[..., float] | ModuleType | None = None,
     row_id: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     **more: Any,
@@ -34,16 +39,17 @@ def score(
     solution : DataFrame or podium.scoring.evaluating.Solution
         The solution, or what `prepare` made of it, which is faster for many submissions. If the table has a
         column ``Usage``, the "Public" and the "Private" rows are also scored separately. Rows with "Ignored" do
-        not count.
+        not count. Tables of other libraries are taken if they have ``to_pandas``, as those of polars.
     submission : DataFrame
         The predictions, in the columns that the metric asks for. For the Unified Metric these are ``essay_id``,
         ``discourse_type``, ``predictionstring``, ``score_discourse_effectiveness_0`` and
         ``score_discourse_effectiveness_1``. The names ``id`` and ``class`` of the Feedback Prize are
         understood, with a warning. The column of row ids may be left out.
-    metric : str or Path, optional
-        The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``.
-        The default is the Unified Metric, "unified". Do not give it with a prepared solution, which has its
-        metric. A file of your own is executed in this process, which it can end; the commands use a child.
+    metric : str or Path, module or function, optional
+        The name of one of podium's metrics, a Python file with a ``score``, or a folder with a ``metric.py``. A
+        module, or its function ``score``, stands for its file. The default is the Unified Metric, "unified". Do
+        not give it with a prepared solution, which has its metric. A file of your own is executed in this
+        process, which it can end; the commands use a child.
     row_id : str, optional
         The column of the solution that names the rows. The default is its first column.
     parameters : mapping of str to object, optional
@@ -115,7 +121,7 @@ def score(
 
 def prepare(
     solution: pd.DataFrame,
-    metric: str | Path = DEFAULT,
+    metric: str | Path | Callable[..., float] | ModuleType = DEFAULT,
     row_id: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     **more: Any,
@@ -126,7 +132,7 @@ def prepare(
     ----------
     solution : DataFrame
         The solution, as for `score`.
-    metric : str or Path
+    metric : str or Path, module or function
         The metric, as for `score`.
     row_id : str, optional
         The column of the solution that names the rows, as for `score`.
@@ -162,25 +168,44 @@ def prepare(
 
 
 def _asked(
-    metric: str | Path, row_id: str | None, parameters: Mapping[str, Any]
+    metric: str | Path | Callable[..., float] | ModuleType, row_id: str | None, parameters: Mapping[str, Any]
 ) -> tuple[hosted.Metric, dict[str, Any]]:
     """Load a metric, and check the arguments for its ``score``."""
-    loaded = hosted.load(metric)
+    loaded = hosted.load(_file_of(metric))
+    others = [name for name in parameters if name in OF_ROW_ID and name not in hosted.defaults(loaded)]
+    if others:
+        raise TypeError(f"{others[0]}: name the column of ids by row_id={parameters[others[0]]!r}")
     hosted.check_parameters(loaded, parameters)
+    for name, value in parameters.items():
+        if isinstance(value, list | tuple) and isinstance(hosted.defaults(loaded).get(name), str):
+            joined = ",".join(map(str, value))
+            raise TypeError(
+                f"{name}: expected one text, found a {type(value).__name__}; give {name}={joined!r}"
+            )
     return loaded, {**({} if row_id is None else {"row_id_column_name": row_id}), **parameters}
 
 
+def _file_of(metric: object) -> str | Path:
+    """Find the file of a metric that is given as a module, or as the function ``score`` of one."""
+    if isinstance(metric, str | Path):
+        return metric
+    module = metric if isinstance(metric, ModuleType) else sys.modules.get(getattr(metric, "__module__", ""))
+    file = getattr(module, "__file__", None)
+    is_of_module = metric is module or metric is getattr(module, "score", None)
+    # A script would run once more.
+    if module is not None and file is not None and is_of_module and module.__name__ != "__main__":
+        return Path(file)
+    if callable(metric):
+        name = getattr(metric, "__name__", "?")
+        raise TypeError(
+            f"metric: expected a name, a file or a folder, found the function {name}: write it, as score and "
+            'with its imports, into a file, as %%writefile metric.py does, and give metric="metric.py"'
+        )
+    raise TypeError(f"metric: expected a name, a file or a folder, found {type(metric).__name__}")
+
+
 def _table(table: object, what: str) -> pd.DataFrame:
-    """Return a DataFrame, with a named index as a column; refuse all else with a hint at how to get one."""
-    if isinstance(table, pd.DataFrame):
-        is_named = table.index.name is not None and table.index.name not in table
-        return table.reset_index() if is_named else table
-    kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"
-    hint = ""
-    if hasattr(table, "instead_of_a_table"):
-        hint = f"; {table.instead_of_a_table}"
-    elif hasattr(table, "to_pandas"):
-        hint = "; give .to_pandas() of it"
-    elif isinstance(table, str | Path):
-        hint = f"; read it with pandas.read_csv({str(table)!r})"
-    raise TypeError(f"{what}: expected a pandas DataFrame, found {kind.removeprefix('builtins.')}{hint}")
+    """Return a DataFrame, with a named index as a column."""
+    frame = as_frame(table, what)
+    is_named = frame.index.name is not None and frame.index.name not in frame
+    return frame.reset_index() if is_named else frame

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium.markups.files import ROWS, Account, RowsOfSpans, accounted, placed
+from podium.tables.frames import as_frame
 from podium.words.errors import HostError, SubmissionRejected, ToolError
 from podium.words.wording import counted, listed
 
@@ -72,6 +73,8 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
     >>> print(from_spans(spans)["markups"][0].split("}, {")[1])
     "expert": "ben", "elements": [{"fragments": [{"start": 0, "end": 7}], "tags": ["PER", "ORG"]}]}]
     """
+    table = as_frame(table, "from_spans: table")
+    texts = None if texts is None else as_frame(texts, "from_spans: texts")
     table = table.rename(columns={old: new for old, new in ALSO.items() if old in table and new not in table})
     has_experts = "expert" in table
     error: type[ToolError] = HostError if has_experts else SubmissionRejected

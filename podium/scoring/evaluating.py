@@ -26,6 +26,7 @@ from podium.metric.contract import Explanation, Metric, Prepared, Progress, Stag
 from podium.scoring import constant, misfits
 from podium.statistics import halves
 from podium.tables import ids, names
+from podium.tables.frames import as_frame
 from podium.words.arrays import Bools, Floats, Ints
 from podium.words.errors import HostError, MetricError, SubmissionRejected, UsageError
 from podium.words.wording import counted, printable
@@ -295,7 +296,7 @@ class Evaluation:
 
     def of(self, submission: pd.DataFrame) -> "Evaluation":
         """Score another submission against the same solution."""
-        return evaluate(self.solution, submission)
+        return evaluate(self.solution, as_frame(submission, "submission"))
 
     @property
     def score_lines(self) -> str:

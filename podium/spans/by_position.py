@@ -15,6 +15,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
 
+from podium.tables.frames import as_frame, as_list, is_table
+
 __all__ = ["by_position"]
 
 BY_NAME = frozenset(
@@ -24,6 +26,8 @@ LISTS = frozenset(["essay_ids", "labels", "outputs", "predictions", "quotes", "w
 OF_SEGMENTS = frozenset(["d1", "rows"])  # of methods of segments: a value for each of them
 # These may be tables, or are told from tables by the functions themselves.
 TABLES = frozenset(["frame", "candidates", "min_words", "solution", "spans", "truths"])
+
+ALWAYS_TABLES = frozenset(["frame", "candidates"])
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,10 +66,13 @@ def _sequence(name: str, value: Any) -> Any:
     """Turn an argument into a sequence without labels; a text, a number or segments stay as they are."""
     if isinstance(value, pd.Series) and name in BY_NAME - {"labels"}:
         return value.to_dict()  # a number by type, like the mapping
-    if isinstance(value, pd.Series | pd.Index):
-        return value.tolist()
-    if isinstance(value, pd.DataFrame) and name not in TABLES:
-        raise TypeError(f"{name}: expected a list, found a DataFrame; give one of its columns")
+    if is_table(value):
+        if name not in TABLES:
+            raise TypeError(f"{name}: expected a list, found a DataFrame; give one of its columns")
+        return as_frame(value, name)
+    if name in ALWAYS_TABLES:
+        return as_frame(value, name)
+    value = as_list(value)
     if isinstance(value, str) and name in LISTS:
         raise TypeError(f"{name}: expected a list, found one text; put it into a list")
     if isinstance(value, Mapping) and name not in BY_NAME:

@@ -1,7 +1,6 @@
 """The starter notebook, which participants get with the public files: it makes a first submission.
 
-Its cells come from a template. It is carried out in a copy of ``public/`` before anybody gets it, and what it
-writes is scored.
+Its cells come from a template, in which the columns, the items and the metric's parameters are filled in.
 """
 
 import ast
@@ -9,31 +8,26 @@ import json
 import math
 import re
 import shutil
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from podium.contest import reading, way
 from podium.hosting.bundles.program import imported
-from podium.hosting.folders import LEARNED, METRIC, PUBLIC, STARTER, TEST, Files, section
-from podium.hosting.kaggle import fresh, kernel
+from podium.hosting.folders import LEARNED, METRIC, PUBLIC, STARTER, TEST, Files
+from podium.hosting.kaggle import kernel
 from podium.metric.contract import Metric
 from podium.scoring import evaluating
 from podium.tables import ids
-from podium.words.errors import HostError, ToolError
 
-SUBMISSION = "submission.csv"
 TEMPLATE = Path(__file__).parent / "templates" / "starter.py"
 CELL = re.compile(r"^# %%(?: \[(markdown)\])? (\w+)\n", re.MULTILINE)
-SECONDS = 600.0  # that it may take
 
 # The cells by name. Without a training part no fold is held out, and the notebook does what the sample does.
 BEGINNING, FOLD, END = ("start", "read", "settings", "table"), ("fold", "baseline"), ("submission", "picture")
-SCORED, UNSCORED = (*BEGINNING, *FOLD, "metric", *END), (*BEGINNING, *FOLD, "unscored", *END)
+SCORED = (*BEGINNING, *FOLD, "metric", *END)
 COPIED = (*BEGINNING, "copy", "picture")
 
 PRIVATE_METRIC = (
@@ -61,36 +55,24 @@ class Cell(NamedTuple):
 
 
 def add(folder: Path, files: Files, publish_metric: bool = False) -> Files:
-    """Add a starter notebook to the public files in a folder, and what its submission scores to the report."""
+    """Add a starter notebook to the public files in a folder, and what it lacks to the report."""
     metric = files.solution.metric
     if metric.is_own or publish_metric:
         _publish(metric, folder / PUBLIC)
     columns = columns_of(files)
     names, reason = _choice(files, columns)
-    told = [reason] if reason else []
-    for chosen in dict.fromkeys([names, UNSCORED if "fold" in names else COPIED, COPIED]):
-        cells = _cells(chosen, columns, files)
-        try:
-            of_parts = _carried_out(cells, folder / PUBLIC, files.solution)
-        except ToolError as problem:
-            told.append(str(problem))
-            continue
-        text = json.dumps(notebook(cells), indent=1, ensure_ascii=False) + "\n"
-        (folder / PUBLIC / STARTER).write_text(text, encoding="utf-8", newline="\n")
-        parts = [part for part in evaluating.PARTS if part in of_parts]
-        row = [f"{SUBMISSION} of {PUBLIC}/{STARTER}", *(of_parts[part] for part in parts)]
-        scores = section("The starter notebook", ("file", *parts), [row])
-        limits = [f"It scores no fold: {' '.join(told)}."] if told else []
-        if chosen == SCORED and not (folder / PUBLIC / METRIC).is_file():
-            limits = [PRIVATE_METRIC]
-        return files._replace(report="\n".join([files.report, "\n\n".join([scores, *limits]), ""]))
-    return files._replace(warnings=[*files.warnings, f"there is no starter notebook: {told[-1]}"])
+    text = json.dumps(notebook(_cells(names, columns, files)), indent=1, ensure_ascii=False) + "\n"
+    (folder / PUBLIC / STARTER).write_text(text, encoding="utf-8", newline="\n")
+    told = f"The starter notebook scores no fold: {reason}." if reason else ""
+    if names == SCORED and not (folder / PUBLIC / METRIC).is_file():
+        told = PRIVATE_METRIC
+    return files._replace(report=f"{files.report}\n{told}\n") if told else files
 
 
 def columns_of(files: Files) -> Columns:
     """Find out which columns name the rows, the items and the answers."""
     row_id = str(files.solution.arguments["row_id_column_name"])
-    item = _item(files.solution, row_id)
+    item = _item(files, row_id)
     sample = ids.as_in(files.solution.frame, files.trials[0].submission, [row_id])
     if row_id not in sample:
         return Columns(row_id, item, "")
@@ -100,11 +82,17 @@ def columns_of(files: Files) -> Columns:
     return Columns(row_id, item, item if item in sample and item != row_id else "")
 
 
-def _item(solution: evaluating.Solution, row_id: str) -> str:
-    """Find the column of a solution with one value for each item; without items, a row is one."""
+def _item(files: Files, row_id: str) -> str:
+    """Find the column with one value for each item: the one that the record names, or that has the metric's.
+
+    Of several columns that the record names, the one with the fewest values keeps the most rows together.
+    """
+    solution = files.solution
+    frame = solution.frame[solution.rows[evaluating.ALL]]
+    if together := ids.named(files.together, frame):
+        return min(together, key=lambda name: frame[name].nunique())
     if not solution.prepared:
         return row_id
-    frame = solution.frame[solution.rows[evaluating.ALL]]
     items = np.asarray(solution.prepared[evaluating.ALL].item_of_row)
     for name in [row_id, *frame.columns]:
         codes = pd.factorize(frame[name])[0]
@@ -174,20 +162,6 @@ def _targets(columns: Columns, files: Files) -> list[str]:
     """The columns that participants know of what is to learn from alone."""
     learned, tested = files.public.get(LEARNED, ()), files.public.get(TEST, ())
     return [str(name) for name in learned if name not in {*columns, *tested, *files.public_columns}]
-
-
-def _carried_out(cells: Sequence[Cell], public: Path, solution: evaluating.Solution) -> Mapping[str, float]:
-    """Carry out the cells in a copy of the public files, and score the submission that they write."""
-    with tempfile.TemporaryDirectory() as elsewhere:
-        copy = Path(elsewhere, PUBLIC)
-        shutil.copytree(public, copy)
-        _publish(solution.metric, copy)  # as a participant may, so that no notebook goes out that fails then
-        sources = [each.source for each in cells if each.kind == "code"]
-        answer = fresh.run_fresh("cells", seconds=SECONDS, sources=sources, folder=str(copy))
-        if answer:
-            raise HostError(f"its cell {answer['cell']} fails: {answer['problem']}")
-        submission = reading.read_submission(solution.metric, copy / SUBMISSION, dict(solution.arguments))
-        return way.unjudged(solution, submission).scores
 
 
 def notebook(cells: Sequence[Cell]) -> dict[str, Any]:

@@ -421,7 +421,7 @@ def keeps_classes_apart(evaluation: Evaluation) -> Iterator[Finding]:
     row_id = solution.arguments.get("row_id_column_name")
     answers = [name for name in solution.frame if name in evaluation.submission and name != row_id]
     for name in answers:
-        cells = solution.frame.loc[solution.rows[evaluating.ALL], name].dropna()
+        cells = solution.frame[name][solution.rows[evaluating.ALL]].dropna()
         values = [value for value in cells.unique().tolist() if isinstance(value, str)]
         if len(values) <= len(cells) / 2:  # Others are texts and no classes.
             for said in evaluating.alike(str(name), values, "classes"):

@@ -149,7 +149,7 @@ def item_wise(
         twice = names_of_rows[names_of_rows.duplicated()].iloc[0]
         raise HostError(f"the solution: {row_id_column_name}: expected each id once, found {twice!r} twice")
     item_of_row, items = pd.factorize(names_of_rows if item is None else rows[item].astype(str), sort=True)
-    labels, members = _groups(rows, item_of_row, items, groups)
+    labels, members = _groups(rows, item_of_row, items.tolist(), groups)
     return ItemWise(
         items.tolist(), item_of_row, labels, members, rows, row_id_column_name, numbers, formula, tuple(names)
     )
@@ -170,10 +170,10 @@ def _groups(
         torn = np.flatnonzero(members[number, item_of_row] != codes)
         if len(torn):
             row = int(torn[0])
-            item = str(items[item_of_row[row]])
+            of_item = items[item_of_row[row]]
             raise HostError(
                 f"the solution: {column}: expected one value for all rows of an item, found {cells[row]!r} and "
-                f"another one in those of {item!r}, as in row {row + 1}: leave {column} out "
+                f"another one in those of {of_item!r}, as in row {row + 1}: leave {column} out "
                 "of the groups, or let each row be an item"
             )
         members[number] += len(labels)

@@ -507,26 +507,10 @@ def located(problem: BaseException, most: int = LONGEST_TEXT) -> str:
     return text if is_shown or line is None else f"{text} ({line})"
 
 
-def run_cells(sources: list[str], folder: str) -> Answer:
-    """Execute the cells of a notebook in a folder; an empty answer if none fails."""
-    os.chdir(folder)
-    modules: dict[str, Any] = sys.modules
-    modules["matplotlib"] = None  # it takes long, and whoever lacks it must be able to run them
-    shared: dict[str, Any] = {"__name__": "__main__"}
-    with contextlib.redirect_stdout(io.StringIO()):
-        for number, source in enumerate(sources, 1):
-            try:
-                exec(compile(source, CELL, "exec", dont_inherit=True), shared)
-            except (Exception, SystemExit) as problem:
-                return {"cell": number, "problem": described(problem)}
-    return {}
-
-
 TASKS: dict[str, Callable[..., Answer]] = {
     "check": try_file,
     "import": import_module,
     "score": score_part,
-    "cells": run_cells,
 }
 
 if __name__ == "__main__":

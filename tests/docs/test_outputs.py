@@ -84,7 +84,13 @@ def pycon(block: str) -> str:
     return "".join(written)
 
 
-RUN = {"console": console, "pycon": pycon}
+def beginning(block: str) -> str:
+    """Run the command of a block; of what it prints, as many lines stay as the block has above its "…"."""
+    now, is_cut = console(block), block.endswith("\n…\n")
+    return "".join(now.splitlines(keepends=True)[: block.count("\n") - 1]) + "…\n" if is_cut else now
+
+
+RUN = {"console": beginning, "pycon": pycon}
 
 # A page whose blocks are tried one after the other in a new folder: files by their titles, then commands.
 IN_A_NEW_FOLDER = "<!-- The blocks of this page are tried in a new folder. -->"

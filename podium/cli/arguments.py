@@ -179,6 +179,8 @@ class OfCompetition(OfMetric):
         The site that will host the competition.
     files : FILES
         The folder that podium make wrote.
+    metric : METRIC
+        The metric of the competition (default: the one for which podium make has made the files).
     title : TITLE
         The title of the competition.
     subtitle : SUBTITLE
@@ -188,5 +190,6 @@ class OfCompetition(OfMetric):
     site: str
     files: Path
     _: KW_ONLY
+    metric: str = own.DEFAULT
     title: str
     subtitle: str | None = None

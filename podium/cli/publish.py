@@ -1,11 +1,11 @@
 """Create a competition on Kaggle from what `podium make` made, step by step.
 
-    podium publish kaggle files --metric metric.py --title "Feedback on writing" --dry-run
-    podium publish kaggle files --metric metric.py --title "Feedback on writing" --launch-at 2027-01-15T12:00Z
+    podium publish kaggle files --title "Feedback on writing" --dry-run
+    podium publish kaggle files --title "Feedback on writing" --deadline 2027-04-15
 
-The step “metric” says what to click and waits for it. The step “launch” needs --launch-at or --step launch.
-What was sent is sent again if it has changed, or if --step asks for it. Pages are in files/kaggle/pages. Pages
-that you have edited are kept, and they are sent when the command is started again. Settings of your own go into
+Each step first looks at the site whether it is done, so the command can be started again at any time. The step
+“metric” says what to click and waits for it. You open the competition yourself, by a click on the site. Pages
+are in files/kaggle/pages; edit them and start the command again. Settings of your own go into
 files/kaggle/host.json. If a public file reveals the solution, nothing is sent.
 """
 
@@ -18,12 +18,10 @@ from typing import Annotated, Literal
 
 from podium.cli import arguments
 from podium.cli.arguments import OfCompetition
-from podium.hosting.terms import FIRST_DATE, LAST_DATE
+from podium.hosting.terms import LAST_DATE
 from podium.words.errors import UsageError
 
-StepName = Literal[
-    "create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark", "launch"
-]
+StepName = Literal["create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark"]
 
 
 @dataclass(frozen=True)
@@ -34,10 +32,8 @@ class Options(OfCompetition):
     ----------
     deadline : DATE
         When it closes, in UTC, such as 2027-04-15T12:00Z; a day without a time counts to its end.
-    launch_at : DATE
-        When it opens, in UTC (default: not yet).
     step : STEP
-        Take only this step; may be repeated (default: all steps that are due).
+        Take only this step, also if it was taken before; may be repeated (default: all steps that are due).
     dry_run : bool
         Print what would be done, and send nothing.
 
@@ -49,8 +45,6 @@ class Options(OfCompetition):
         The number of a competition on the site whose settings and metric are copied (default: none).
     no_benchmark : bool
         Do not publish the score of the sample submission as a benchmark on the board.
-    force : bool
-        Open the competition although something has changed since it was tried on the site.
     wait : MINUTES
         How long to wait for what you have to do on the site, and for its scores.
     """
@@ -58,13 +52,11 @@ class Options(OfCompetition):
     site: Literal["kaggle"]
     _: KW_ONLY
     deadline: Annotated[datetime | None, LAST_DATE] = None
-    launch_at: Annotated[datetime | None, FIRST_DATE] = None
     step: Sequence[StepName] = ()
     dry_run: bool = False
     slug: str | None = None
     template: int | None = None
     no_benchmark: bool = False
-    force: bool = False
     wait: float = 60.0
 
 
@@ -72,8 +64,6 @@ def run(options: Options) -> None:
     """Take the steps that are due."""
     from podium.hosting.kaggle import publish
 
-    if options.deadline and options.launch_at and options.deadline <= options.launch_at:
-        raise UsageError("expected --launch-at before --deadline")
     slug = options.slug or re.sub("[^a-z0-9]+", "-", options.title.lower()).strip("-")
     if not slug:
         raise UsageError(f"the title {options.title!r} has no Latin letters to make an address of: give --slug")
@@ -87,13 +77,12 @@ def run(options: Options) -> None:
         slug=slug,
         template=options.template,
         deadline=options.deadline,
-        launch_at=options.launch_at,
         wait=options.wait * 60,
     )
-    left_out = {"launch": not options.launch_at, "benchmark": options.no_benchmark}
-    steps: list[str] = [*options.step] or [name for name in typing.get_args(StepName) if not left_out.get(name)]
+    every = [name for name in typing.get_args(StepName) if name != "benchmark" or not options.no_benchmark]
+    steps: list[str] = [*options.step] or every
     if options.dry_run:
         print("\n".join(publish.commands(plan, steps)))
         return
-    for line in publish.publish(plan, steps, bool(options.step), options.force):
+    for line in publish.publish(plan, steps, bool(options.step)):
         print(line, flush=True)

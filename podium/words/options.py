@@ -70,7 +70,7 @@ class Described(NamedTuple):
 
 def described(kind: type) -> Iterator[tuple[str, Described]]:
     """What the docstrings of a class and of its bases say of each option, as the help says it."""
-    for each in inspect.getmro(kind)[:-1]:
+    for each in reversed(inspect.getmro(kind)[:-1]):  # what a class says itself comes last
         for other, section in re.findall(SECTION, inspect.getdoc(each) or "", re.MULTILINE | re.DOTALL):
             for names, metavar, text in PARAMETER.findall(section):
                 said = " ".join(text.split()).replace("`", "").removesuffix(".")

@@ -22,8 +22,9 @@ TITLE = ["--title", "Feedback on writing"]
 RECORDED = "subpopulation_column_names=ell_status,economically_disadvantaged"
 NOW = datetime(2026, 12, 1)
 SLUG = "feedback-on-writing"
-ALL_STEPS = ["create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark", "launch"]
-LAUNCH = ["--launch-at", "2027-01-15T12:00Z", "--deadline", "2027-04-15T23:59+02:00"]
+ALL_STEPS = ["create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark"]
+CLICKS = ["launch", "starter"]  # which the command says at its end
+DEADLINE = ["--deadline", "2027-04-15T23:59+02:00"]
 
 
 @pytest.fixture
@@ -83,8 +84,9 @@ def steps(*names):
 def steps_done(out: str) -> list[str]:
     """The names of the steps that were done now, not before."""
     lines = [line for line in out.splitlines() if line[0] != " " and not line.startswith("to edit: ")]
-    lines = [line for line in lines if not line.endswith("done before")]
-    return list(dict.fromkeys(line.partition(":")[0] for line in lines))
+    lines = [line for line in lines if not line.endswith("done before") and "stay as they are" not in line]
+    names = dict.fromkeys(line.partition(":")[0] for line in lines)
+    return [name for name in names if name not in CLICKS]
 
 
 def assert_published(site, files):
@@ -103,17 +105,16 @@ def assert_published(site, files):
     for each in site.benchmarks:  # the sample is on the board without a rank
         assert each["benchmark"]
         assert scores[each["submissionId"] - 1] == scores[0]
-    assert site.launched == "2027-01-15T12:00:00.000Z"
 
 
 # --- all of it --------------------------------------------------------------------------------------
 
 
-def test_all_steps(capsys, site, files, monkeypatch):
+def test_all_steps(capsys, site, files):
     site.page_of_files = 2
-    code, out, err = run(capsys, files, *LAUNCH)
+    code, out, err = run(capsys, files, *DEADLINE)
     assert (code, err) == (0, "")
-    assert steps_done(out) == [*ALL_STEPS, "starter"]
+    assert steps_done(out) == [step for step in ALL_STEPS if step != "metric"]  # which is chosen already
     metadata = json.loads((files / "kaggle" / "starter" / "kernel-metadata.json").read_text())
     assert metadata["competition_sources"] == [SLUG]
     assert (files / "kaggle" / "starter" / metadata["code_file"]).is_file()
@@ -123,35 +124,40 @@ def test_all_steps(capsys, site, files, monkeypatch):
     for part, score in zip(("public", "private"), scores):
         assert float(site.submissions[0][f"{part}Score"]) == pytest.approx(float(score), abs=6e-6)
     assert f"sandbox: sample_submission.csv Public {site.submissions[0]['publicScore']}, " in out
-    requests = len(site.requests)
-    monkeypatch.setattr(publish, "now", lambda: datetime(2028, 1, 1))  # Dates that were sent may pass.
-    out = run(capsys, files, *LAUNCH)[1].splitlines()
-    assert [line for line in out if not line.startswith("to edit: ")] == [
-        f"{step}: done before" for step in ALL_STEPS
-    ]
-    assert len(site.requests) == requests
-    for step in ("create", "data"):  # A step that is named is repeated.
-        assert steps_done(run(capsys, files, *LAUNCH, "--step", step)[1]) == [step]
+    uploads = [path for path, _ in site.requests if "Create" in path or "Update" in path]
+    out = run(capsys, files, *DEADLINE)[1]
+    assert steps_done(out) == ["benchmark"]  # which the site does not show
+    again = [path for path, _ in site.requests if "Create" in path or "Update" in path][len(uploads) :]
+    assert [path.rpartition("/")[2] for path in again] == ["UpdateSubmissionBenchmark"]
+    for step in ("pages", "data"):  # A step that is named is repeated.
+        assert steps_done(run(capsys, files, *DEADLINE, "--step", step)[1]) == [step]
     assert_published(site, files)
 
 
-def test_nothing_opens_without_a_date(capsys, site, files):
-    code, out, _ = run(capsys, files, *LAUNCH[2:])
-    assert (code, steps_done(out)) == (0, ALL_STEPS[:-1])
-    assert site.launched is None
-    code, out, _ = run(capsys, files, "--step", "launch")
-    assert (code, out.splitlines()[0]) == (0, "launch: now")
-    assert out.splitlines()[1].endswith(f"and type: kaggle kernels push -p {files / 'kaggle' / 'starter'}")
-    assert site.launched == "now"
+def test_nothing_is_remembered_in_the_folder(capsys, site, files, tmp_path):
+    """A copy of the folder, without what an earlier call wrote, goes on as well."""
+    assert run(capsys, files, *DEADLINE, *steps(*ALL_STEPS[:4]))[0] == 0
+    copied = shutil.copytree(files, tmp_path / "copied", ignore=shutil.ignore_patterns("kaggle"))
+    code, out, _ = run(capsys, copied, *DEADLINE)
+    assert (code, steps_done(out)) == (0, ["settings", "sandbox", "benchmark"])
+    assert_published(site, files)
+
+
+def test_the_launch_is_the_host_s_click(capsys, site, files):
+    code, out, _ = run(capsys, files, *DEADLINE)
+    launch, starter = [line for line in out.splitlines() if line.startswith(tuple(CLICKS))]
+    url = f"https://www.kaggle.com/competitions/{SLUG}"
+    assert launch == f"launch: when everything is as you want it, open the competition on {url}, under Host"
+    assert starter.endswith(f"and type: kaggle kernels push -p {files / 'kaggle' / 'starter'}")
+    assert (code, [path for path, _ in site.requests if "Launch" in path]) == (0, [])
 
 
 def test_a_benchmark_can_be_left_out(capsys, site, files):
-    code, out, _ = run(capsys, files, *LAUNCH, "--no-benchmark")
+    code, out, _ = run(capsys, files, *DEADLINE, "--no-benchmark")
     assert (code, site.benchmarks, len(site.submissions)) == (0, [], 2)
-    assert site.launched is not None
     assert "benchmark" not in steps_done(out)
     _, out, _ = run(capsys, files, "--dry-run")
-    assert "benchmark: sample_submission.csv in the sandbox once more" in out
+    assert "benchmark: sample_submission.csv of the sandbox" in out
 
 
 def test_interrupted_anywhere_and_started_again(capsys, site, files, tmp_path):
@@ -166,7 +172,7 @@ def test_interrupted_anywhere_and_started_again(capsys, site, files, tmp_path):
             folder = shutil.copytree(files, tmp_path / f"{is_done}-{number}")
             fault = {number: (500, is_done)}
             site.fault = fault.get
-            code, _, err = run(capsys, folder, *LAUNCH)
+            code, _, err = run(capsys, folder, *DEADLINE)
             number_of_runs += 1
             if len(site.requests) < number:
                 break
@@ -174,7 +180,7 @@ def test_interrupted_anywhere_and_started_again(capsys, site, files, tmp_path):
                 assert code == 4
                 assert len(err.splitlines()) == 1
                 assert "start the same command again" in err or "Kaggle cannot use" in err
-                assert run(capsys, folder, *LAUNCH)[0] == 0
+                assert run(capsys, folder, *DEADLINE)[0] == 0
             assert_published(site, files)
     assert number_of_runs > 50
 
@@ -201,7 +207,7 @@ def test_it_waits_for_the_click(capsys, site, files, monkeypatch):
     assert "put the content of metric.py into the notebook" in lines[3]
     assert "“Pass complete submission” on, “higher score is better” on" in lines[4]
     assert "       temperature = 80.0" in lines
-    assert lines[-4].startswith("metric: the row id: row_id, Public rows: ")
+    assert lines[-6].startswith("metric: the row id: row_id, Public rows: ")
     assert lines[-3].startswith(
         f"to edit: {files / 'kaggle' / 'pages' / 'description'}.md: say what the task is"
     )
@@ -219,7 +225,7 @@ AGAIN = "the upload failed: start the same command again\n"
 # What differs on the site, and what the command says.
 FAULTS = {
     "a name that somebody else has": (
-        {"competition": {"slug": SLUG}, "settings": {"title": "Of somebody else"}},
+        {"competition": {"slug": SLUG}, "is_of_others": True},
         f"create: Kaggle refuses: The URL {SLUG} is taken\n",
     ),
     "another address": (
@@ -254,7 +260,7 @@ FAULTS = {
 def test_a_fault_is_told_with_its_step(capsys, site, files, differs, message):
     vars(site).update(differs)
     code, _, err = run(capsys, files, "--wait", 0.0001)
-    assert (code, len(err.splitlines()), site.launched) == (4, 1, None)
+    assert (code, len(err.splitlines())) == (4, 1)
     assert err.startswith(f"error: {message}")
 
 
@@ -270,11 +276,11 @@ def test_scores_are_compared_at_the_digits_of_the_site(capsys, site, files, deci
 def test_a_dry_run_prints_calls_that_the_client_has(capsys, site, files, monkeypatch):
     from kaggle import cli
 
-    code, out, err = run(capsys, files, *LAUNCH, "--dry-run")
+    code, out, err = run(capsys, files, *DEADLINE, "--dry-run")
     assert (code, err) == (0, "")
     assert site.requests == []
     lines = [shlex.split(line) for line in out.splitlines() if line.startswith("kaggle ")]
-    commands = ["data", "solution", "solution", "submit", "submit", "submissions", "launch"]
+    commands = ["data", "solution", "solution", "submit", "submit", "submissions"]
     assert [line[2] for line in lines] == commands
     assert "“Pass complete submission” on, “higher score is better” on" in out
     assert str(files / "kaggle") not in "\n".join(" ".join(line) for line in lines)  # it is not left behind
@@ -308,18 +314,25 @@ def test_pages_say_what_counts(capsys, site, files):
     assert "solution.csv" not in "".join(page["content"] for page in site.pages.values())
 
 
-def test_edited_pages_are_kept_and_others_written_anew(capsys, site, files):
+def test_pages_that_are_there_are_kept(capsys, site, files):
+    """Whoever deletes one gets it written again."""
     pages = files / "kaggle" / "pages"
     assert run(capsys, files)[0] == 0
     (pages / "rules.md").write_text("# Our rules\n")
     (pages / "prizes.md").write_text("# Prizes\n")
     code, out, _ = run(capsys, files, "--set", "temperature=80", "--step", "pages")
-    assert code == 0
-    assert out.splitlines()[1] == f"pages: these were edited and stay as they are: {pages / 'rules.md'}"
+    told = (
+        "pages: these are not what podium would write now, and stay as they are; delete one to have it written "
+    )
+    kept = f"{pages / 'evaluation.md'}, {pages / 'rules.md'}"
+    assert (code, out.splitlines()[1]) == (0, f"{told}again: {kept}")
     gaps = [line.split(": ")[1] for line in out.splitlines() if line.startswith("to edit: ")]
     assert gaps == [str(pages / f"{name}.md") for name in ("description", "data-description")]
     assert site.pages["rules"]["content"] == "# Our rules\n"
     assert site.pages["prizes"]["content"] == "# Prizes\n"
+    (pages / "evaluation.md").unlink()
+    code, out, _ = run_podium(capsys, "publish", "kaggle", files, *TITLE, *steps("pages"))
+    assert (code, steps_done(out)) == (0, ["pages"])
     assert "| `temperature` | `80.0` |" in site.pages["evaluation"]["content"]
 
 
@@ -331,20 +344,28 @@ def test_what_has_changed_is_sent(capsys, site, files):
     assert run(capsys, files, "--deadline", "2027-04-15")[0] == 0
     for options, title, changed, expected in (
         ([], TITLE, "public/train.csv", ["data"]),
-        ([], TITLE, "private/solution.csv", ["solution", "metric", "sandbox", "benchmark"]),
-        ([], renamed, None, ["pages", "settings"]),
-        (["--deadline", "2027-05-01"], renamed, None, ["pages", "settings"]),
+        ([], TITLE, "private/solution.csv", ["solution", "sandbox"]),
+        ([], TITLE, "kaggle/pages/rules.md", ["pages"]),
+        ([], renamed, None, ["settings"]),
+        (["--deadline", "2027-05-01"], renamed, None, ["settings"]),
     ):
         if changed is not None:
             header, *rows = (files / changed).read_text().splitlines(keepends=True)
             (files / changed).write_text("".join([header, *reversed(rows)]))
-        code, out, _ = run(capsys, files, *options, title=title)
+        code, out, _ = run(capsys, files, *options, "--no-benchmark", title=title)
         assert (code, steps_done(out)) == (0, expected)
         assert site.settings["title"] == title[1]
-        # A deadline that was given once is kept.
+        # A deadline that was given once stays on the site.
         day = options[1] if options else "2027-04-15"
         assert site.settings["deadline"] == f"{day}T23:59:59.000Z"
-        assert f"The competition closes on {day} at 23:59:59 UTC." in site.pages["rules"]["content"]
+
+
+def test_a_click_that_was_taken_back_is_asked_for_again(capsys, site, files):
+    assert run(capsys, files)[0] == 0
+    site.metric_chosen = False
+    code, out, err = run(capsys, files, "--wait", 0.0001)
+    assert (code, "New metric, with a Name" in out) == (4, True)
+    assert err.startswith("error: metric: the metric is not chosen")
 
 
 def test_a_later_parameter_is_recorded(capsys, site, files):
@@ -367,25 +388,7 @@ def test_a_later_parameter_is_recorded(capsys, site, files):
     assert recorded == made_for | {"parameters": made_for["parameters"] | {"temperature": 1.0}}
     code, out, err = run_podium(capsys, "publish", "kaggle", files, *TITLE)
     assert (code, err) == (0, f"parameters of {path}: {RECORDED}, temperature=1.0\n")
-    assert steps_done(out) == []
-
-
-def test_only_what_was_tried_opens(capsys, site, files):
-    """With --force, anything opens."""
-    code, _, err = run(capsys, files, "--step", "create", "--step", "launch")
-    assert code == 2
-    assert err.startswith(
-        "error: launch: expected everything to be sent and tried as it is now before the competition opens. "
-        "Steps to do first: pages, "
-    )
-    assert run(capsys, files)[0] == 0
-    (files / "public" / "more.csv").write_text("a\n1\n")
-    code, _, err = run(capsys, files, "--step", "launch")
-    assert code == 2
-    assert "Steps to do first: pages, data (the same command without --step does them)" in err
-    assert site.launched is None
-    assert run(capsys, files, "--step", "launch", "--force")[0] == 0
-    assert site.launched == "now"
+    assert [step for step in steps_done(out) if step != "benchmark"] == []
 
 
 # --- the host's own settings --------------------------------------------------------------------------
@@ -412,10 +415,10 @@ def test_the_host_s_settings_are_merged(capsys, site, files):
     assert site.settings.get("rulesRequired", False) is False
     assert (files / "kaggle" / "host.json").read_text() == content
     write_host(files, content.replace("true", "false"))
-    assert steps_done(run(capsys, files)[1]) == ["settings"]
+    assert steps_done(run(capsys, files, "--no-benchmark")[1]) == ["settings"]
     write_host(files, content.replace("3", "4").replace("true", "false"))
-    told = f"create: {SLUG} exists already; make later changes of host.json by hand on the site\n"
-    assert run(capsys, files, title=["--title", "Another", "--slug", SLUG])[1].startswith(told)
+    out = run(capsys, files, title=["--title", "Another", "--slug", SLUG])[1]
+    assert "create: done before\n" in out
 
 
 PAST = "2026-11-30T23:59Z"
@@ -423,8 +426,6 @@ IN_THE_FUTURE = "expected a date in the future, found 2026-11-30T23:59:00 UTC"
 USAGE = {
     ("--slug", "Not a slug"): "--slug Not a slug: expected lower-case letters, digits and single hyphens",
     ("--slug", "12"): "--slug 12: expected lower-case letters, digits and single hyphens",
-    ("--launch-at", "2027-02-01", "--deadline", "2027-01-31"): "expected --launch-at before --deadline",
-    ("--launch-at", PAST): f"--launch-at: {IN_THE_FUTURE}",
     ("--deadline", PAST, "--dry-run"): f"--deadline: {IN_THE_FUTURE}",
 }
 HOST = {
@@ -469,14 +470,3 @@ def test_a_title_without_latin_letters(capsys, site, files):
     )  # fmt: skip
     assert run(capsys, files, "--slug", "otzyvy", title=["--title", "Отзывы"])[0] == 0
     assert site.competition["slug"] == "otzyvy"
-
-
-def test_a_folder_of_another_competition(capsys, site, files):
-    assert run(capsys, files, "--step", "create")[0] == 0
-    code, _, err = run(capsys, files, "--slug", "another")
-    assert (code, err) == (2, f"error: {files / 'kaggle'} is of the competition {SLUG}, not of another\n")
-    said = f"error: {files / 'kaggle' / 'state.json'} is damaged: delete it to start over\n"
-    for damaged in ("{", "[]", "{}", json.dumps({"slug": SLUG, "deadline": 5, "pages": {}, "steps": {}})):
-        (files / "kaggle" / "state.json").write_text(damaged)
-        code, _, err = run(capsys, files)
-        assert (code, err) == (2, said)

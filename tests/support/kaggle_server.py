@@ -9,6 +9,7 @@ import io
 import json
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,11 @@ START_UPLOAD = "/v1/blobs.BlobApiService/StartBlobUpload"
 UPLOADS = "https://www.kaggle.com/uploads/"
 
 Answer = tuple[int, dict[str, Any]]
+
+
+def now() -> str:
+    """The time as the site writes it."""
+    return datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 class Kaggle:
@@ -110,7 +116,7 @@ def without_credentials(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 
 
 class Site(Kaggle):
-    """Play the site for a host with one competition, from its creation to its launch.
+    """Play the site for a host with one competition.
 
     Once `metric_chosen` is set, ``score(rows of the solution, submission) -> float`` is the competition's
     metric.
@@ -132,10 +138,12 @@ class Site(Kaggle):
         self.score: Callable[[pd.DataFrame, pd.DataFrame], float] = lambda solution, submission: 0.0
         self.submissions: list[dict[str, Any]] = []
         self.benchmarks: list[dict[str, Any]] = []
-        self.launched: str | None = None
+        self.is_of_others = False  # the competition belongs to somebody else
+        self.dates = dict.fromkeys(("files", "solution"), "")  # of the last uploads
+        self.names: dict[str, str] = {}  # of uploaded files, by their tokens
         calls: dict[str, Callable[[dict[str, Any]], Any]] = {
             "CreateCompetition": self.create,
-            "GetCompetitionSettings": lambda request: self.settings,
+            "GetCompetitionSettings": self.read_settings,
             "UpdateCompetitionSettings": lambda request: self.settings.update(request["settings"]),
             "ListCompetitionPages": lambda request: {"pages": list(self.pages.values())},
             "CreateCompetitionPage": self.create_page,
@@ -148,7 +156,7 @@ class Site(Kaggle):
             "CreateSubmission": self.create_submission,
             "UpdateSubmissionBenchmark": self.benchmarks.append,
             "GetSubmission": lambda request: self.submissions[request["ref"] - 1],
-            "LaunchCompetition": self.launch,
+            "ListSubmissions": lambda request: {"submissions": self.submissions[::-1]},
         }
         for name, call in calls.items():
             self.answers[SERVICE + name] = functools.partial(self.of_competition, name, call)
@@ -156,10 +164,18 @@ class Site(Kaggle):
 
     def list_files(self, request: dict[str, Any]) -> dict[str, Any]:
         """List the competition's files, some of them in one answer; the site gives at most 200."""
-        files = [{"name": name, "totalBytes": len(data) - self.lost_bytes} for name, data in self.files.items()]
+        date = {"creationDate": self.dates["files"]}
+        files = [
+            {"name": name, "totalBytes": len(data) - self.lost_bytes, **date}
+            for name, data in self.files.items()
+        ]
         start = int(request.get("pageToken") or 0)
         end = start + min(self.page_of_files, request.get("pageSize", 20))
         return {"files": files[start:end], "nextPageToken": str(end) if files[end:] else ""}
+
+    def read_settings(self, request: dict[str, Any]) -> Any:
+        """Give the settings to the host of the competition, and to nobody else."""
+        return (403, {"code": 403, "message": "Permission denied"}) if self.is_of_others else self.settings
 
     def of_competition(
         self, name: str, call: Callable[[dict[str, Any]], Any], request: dict[str, Any]
@@ -192,6 +208,7 @@ class Site(Kaggle):
         """Give the client a token and an address for an upload."""
         token = f"blob-{len(self.blobs)}"
         self.blobs[token] = b""
+        self.names[token] = request.get("fileName", "")
         return {"token": token, "createUrl": UPLOADS + token}
 
     def create_data(self, request: dict[str, Any]) -> Any:
@@ -200,6 +217,7 @@ class Site(Kaggle):
             return 500, {"code": 500, "message": "An upload is not complete"}
         arrived = request["files"][self.lost_files :]
         self.files = {file["name"]: self.blobs[file["token"]] for file in arrived}
+        self.dates["files"] = now()
         return {"url": "https://www.kaggle.com/competitions/data"}
 
     def create_solution(self, request: dict[str, Any]) -> Answer | None:
@@ -207,6 +225,7 @@ class Site(Kaggle):
         if not self.blobs[request["blobToken"]]:
             return 500, {"code": 500, "message": "The upload is not complete"}
         self.solution = pd.read_csv(io.BytesIO(self.blobs[request["blobToken"]])).iloc[self.lost_rows :]
+        self.dates["solution"] = now()
         return None
 
     def solution_status(self, request: dict[str, Any]) -> Any:
@@ -219,16 +238,26 @@ class Site(Kaggle):
             "setupError": self.setup_error,
             "kernelsMetric": self.metric_chosen,
             "rowIdColumnName": self.solution.columns[0],
-            "solutionInfo": {"publicRows": int(usage["Public"]), "privateRows": int(usage["Private"])},
+            "solutionInfo": {
+                "publicRows": int(usage["Public"]),
+                "privateRows": int(usage["Private"]),
+                "uploadDate": self.dates["solution"],
+            },
         }
 
     def create_submission(self, request: dict[str, Any]) -> Any:
         """Score an uploaded submission in the sandbox."""
         assert request["sandbox"]
         assert self.solution is not None
-        result: dict[str, Any] = {"ref": len(self.submissions) + 1, "date": "2027-01-01T00:00:00Z"}
+        token = request["blobFileTokens"]
+        result: dict[str, Any] = {
+            "ref": len(self.submissions) + 1,
+            "date": now(),
+            "fileName": self.names[token],
+        }
+        result["description"] = request["submissionDescription"]
         try:
-            submission = pd.read_csv(io.BytesIO(self.blobs[request["blobFileTokens"]]))
+            submission = pd.read_csv(io.BytesIO(self.blobs[token]))
             for part in ("Public", "Private"):
                 rows = self.solution[self.solution["Usage"] == part].drop(columns="Usage")
                 result[f"{part.lower()}Score"] = f"{self.score(rows, submission):.{self.decimals}f}"
@@ -237,7 +266,3 @@ class Site(Kaggle):
             result |= {"status": "ERROR", "errorDescription": str(problem)}
         self.submissions.append(result)
         return {"ref": result["ref"], "message": "submitted"}
-
-    def launch(self, request: dict[str, Any]) -> None:
-        """Open the competition, now or at a date."""
-        self.launched = request.get("futureTime", "now")

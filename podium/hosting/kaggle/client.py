@@ -22,6 +22,10 @@ CREDENTIALS = (
 )
 
 
+class Refused(HostError):
+    """The site does not let this host do what was asked, or there is no such competition."""
+
+
 def pages(fetch: Callable[[str], Any]) -> Iterator[Any]:
     """Fetch all pages of a list, each by the token that the one before it names."""
     token, seen = "", set[str]()
@@ -60,7 +64,8 @@ def talking() -> Iterator[Any]:
         except requests.Timeout:
             raise HostError(f"Kaggle did not answer within {TIME_LIMIT:g} s") from None
         except requests.HTTPError as problem:
-            raise HostError(_refusal(problem)) from None
+            kind = Refused if getattr(problem.response, "status_code", 0) in (403, 404) else HostError
+            raise kind(_refusal(problem)) from None
         except requests.ConnectionError as problem:
             raise HostError(f"Kaggle cannot be reached: {one_line(problem)}") from None
         except requests.RequestException as problem:

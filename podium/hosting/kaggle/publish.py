@@ -1,16 +1,14 @@
-"""Publish a competition on Kaggle, step by step.
+"""Publish a competition on Kaggle, step by step, up to the launch, which is the host's click.
 
-The file ``kaggle/state.json`` in the competition's folder records each step with a hash of what was sent.  A
-step is done again only if its inputs have changed since.  The host's own settings are in ``kaggle/host.json``,
-which podium reads but never changes.
+Nothing is remembered between two calls: each step first looks at the site whether it has been done with the
+present files.  The host's own settings are in ``kaggle/host.json``, which podium reads but never changes.
 """
 
-import hashlib
 import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +28,7 @@ from podium.tables import records
 from podium.tables.files import read_once, write_atomically
 from podium.words.errors import HostError, ToolError, UsageError
 
-HOST, METADATA, SETTINGS, STATE = "host.json", "competition-metadata.json", "settings.json", "state.json"
+HOST, METADATA, SETTINGS = "host.json", "competition-metadata.json", "settings.json"
 # The fields that Kaggle accepts when a competition is created, beside those that options of the command set.
 METADATA_OF_THE_HOST = (
     "privacy",
@@ -56,13 +54,12 @@ class Publication(Competition):
     slug: str  # the competition's name in its address on the site
     template: int | None  # the number of a competition to clone with its metric
     deadline: datetime | None  # When the competition closes, in UTC and without a time zone
-    launch_at: datetime | None  # When the competition opens, in UTC and without a time zone
     wait: float  # the seconds to wait for the host's clicks on the site, and for the site's scores
     checked: evaluating.Solution | None = None  # the solution, once everything that will be sent was checked
 
     @property
     def own(self) -> Path:
-        """The folder with pages, settings and state, which are not among the competition's files."""
+        """The folder with pages and settings, which are not among the competition's files."""
         return self.folder / "kaggle"
 
     @property
@@ -78,69 +75,39 @@ class Publication(Competition):
         return [self.sample, perfect] if perfect.is_file() else [self.sample]
 
 
-class Step(NamedTuple):
-    """One step of publishing."""
-
-    do: Callable[[Publication], str]  # Does the step, and returns what to print about it
-    # Returns everything on which the step depends: paths of files, and values that JSON can hold. If any of it
-    # changes, the step is done again.
-    inputs: Callable[[Publication], Iterable[object]]
-
-
-def publish(plan: Publication, steps: list[str], again: bool, force: bool) -> Iterator[str]:
-    """Do the steps that are not done yet, and those whose inputs have changed since; tell what is done."""
-    plan, state = _checked(plan, steps)
+def publish(plan: Publication, steps: list[str], again: bool) -> Iterator[str]:
+    """Do the steps that the site does not show to be done, or all of them `again`; tell what is done."""
+    plan = _checked(plan)
     recorded = keep_parameters(plan)
     if recorded:
         yield f"parameters: {recorded}"
-    edited = _write_own(plan, state)
-    if edited:
-        yield f"pages: these were edited and stay as they are: {', '.join(edited)}"
-    done = state["steps"]
+    kept = _write_own(plan)
+    if kept:
+        yield (
+            "pages: these are not what podium would write now, and stay as they are; delete one to have it "
+            f"written again: {', '.join(kept)}"
+        )
     for name in steps:
-        inputs = _digest(STEPS[name].inputs(plan))
-        if not again and done.get(name, {}).get("inputs") == inputs:
-            yield f"{name}: done before"
-            continue
-        if name == "metric":
-            yield _clicks(plan)
         try:
-            if name == "launch":
-                _check_launch(plan, done, force)
-            if name == "create" and name in done and not again:
-                said = f"{plan.slug} exists already; make later changes of {HOST} by hand on the site"
-            else:
-                said = STEPS[name].do(plan)
+            if not again and STEPS[name].is_done(plan):
+                yield f"{name}: done before"
+                continue
+            if name == "metric":
+                yield _clicks(plan)
+            said = STEPS[name].do(plan)
         except ToolError as problem:
             raise type(problem)(f"{name}: {problem}") from None
-        done[name] = {"inputs": inputs, "said": said}
-        _save(plan, state)
         yield f"{name}: {said}"
-        if name == "launch":
-            yield from _starter_clicks(plan)
-    own = [Path(path).stem for path in edited]
-    yield from to_edit(f"{plan.own / 'pages'}/", own)
+    yield from [_launch_clicks(plan), *_starter_clicks(plan)]
+    yield from to_edit(f"{plan.own / 'pages'}/", [Path(path).stem for path in kept])
 
 
-def _checked(plan: Publication, steps: list[str]) -> tuple[Publication, dict[str, Any]]:
-    """Check everything that will be sent, before anything is sent or written.
-
-    Returns the plan, with the deadline of an earlier call if none is given now, and what was done before.
-    """
+def _checked(plan: Publication) -> Publication:
+    """Check everything that will be sent, before anything is sent or written."""
     if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", plan.slug) or plan.slug.isdigit():
         raise UsageError(f"--slug {plan.slug}: expected lower-case letters, digits and single hyphens")
-    state = _state(plan)
-    before = state["deadline"] and datetime.fromisoformat(state["deadline"])
-    opened = state["steps"].get("launch", {}).get("inputs") == _digest(STEPS["launch"].inputs(plan))
-    dates = {
-        "launch-at": plan.launch_at if "launch" in steps and not opened else None,
-        "deadline": plan.deadline if plan.deadline != before else None,
-    }
-    for option, date in dates.items():
-        if date is not None and date <= now():
-            raise UsageError(f"--{option}: expected a date in the future, found {date.isoformat()} UTC")
-    plan = replace(plan, deadline=plan.deadline or before)
-    state["deadline"] = plan.deadline and plan.deadline.isoformat()
+    if plan.deadline is not None and plan.deadline <= now():
+        raise UsageError(f"--deadline: expected a date in the future, found {plan.deadline.isoformat()} UTC")
     solution, sample = read_once(plan.solution), read_once(plan.sample)
     ours = round_trip.of_podium(plan.metric, plan.arguments, solution, sample)
     row_id = plan.arguments["row_id_column_name"]
@@ -152,59 +119,12 @@ def _checked(plan: Publication, steps: list[str]) -> tuple[Publication, dict[str
     demand(read, acceptance.PLATFORM)
     items = prepared.prepared[evaluating.ALL].items if prepared.prepared else []
     leaks.refuse(plan.folder, items, solution, (path for path in plan.page_files.values() if path.exists()))
-    return replace(plan, checked=prepared), state
+    return replace(plan, checked=prepared)
 
 
 def now() -> datetime:
     """Tell the time."""
     return datetime.now(UTC).replace(tzinfo=None)
-
-
-def _state(plan: Publication) -> dict[str, Any]:
-    """Read what was done before: the slug, the deadline, the steps, and the hashes of the pages as podium wrote
-    them.
-    """
-    path = plan.own / STATE
-    state: dict[str, Any] = {"slug": plan.slug, "deadline": None, "pages": {}, "steps": {}}
-    if not path.exists():
-        return state
-    step: Any = records.form("Done", {"inputs": str, "said": str})
-    kinds = {"slug": str, "deadline": str | None, "pages": dict[str, str], "steps": dict[str, step]}
-    state, fault = records.parsed(path.read_bytes(), records.form("State", kinds))
-    if fault:
-        raise UsageError(f"{path} is damaged: delete it to start over")
-    if state["slug"] != plan.slug:
-        raise UsageError(f"{plan.own} is of the competition {state['slug']}, not of {plan.slug}")
-    return state
-
-
-def _save(plan: Publication, state: dict[str, Any]) -> None:
-    """Write what was done."""
-    _write(plan.own / STATE, json.dumps(state, indent=2) + "\n")
-
-
-def _digest(inputs: Iterable[object]) -> str:
-    """The hash of a step's inputs: files count by their content, and everything else as JSON."""
-    digest = hashlib.sha256()
-    for each in inputs:
-        data = each.read_bytes() if isinstance(each, Path) else json.dumps(each, sort_keys=True).encode()
-        digest.update(hashlib.sha256(data).digest())
-    return digest.hexdigest()
-
-
-def _check_launch(plan: Publication, done: dict[str, dict[str, str]], force: bool) -> None:
-    """Check that every earlier step was done with the present files, so that what opens is what was tried."""
-    stale = [
-        name
-        for name, step in STEPS.items()
-        if name not in ("create", "benchmark", "launch")
-        and done.get(name, {}).get("inputs") != _digest(step.inputs(plan))
-    ]
-    if stale and not force:
-        raise UsageError(
-            "expected everything to be sent and tried as it is now before the competition opens. Steps to do "
-            f"first: {', '.join(stale)} (the same command without --step does them), or give --force"
-        )
 
 
 def commands(plan: Publication, steps: list[str]) -> list[str]:
@@ -214,7 +134,7 @@ def commands(plan: Publication, steps: list[str]) -> list[str]:
     Pages, settings and metadata are written when the command runs without ``--dry-run``, so no command names
     them.
     """
-    plan, _ = _checked(plan, steps)
+    plan = _checked(plan)
     slug = plan.slug
     names = ", ".join(plan.page_files)
     lines: dict[str, list[list[str]]] = {
@@ -225,21 +145,28 @@ def commands(plan: Publication, steps: list[str]) -> list[str]:
             *(["submit", slug, "-f", str(path), "-m", TRY, "--sandbox"] for path in plan.tries),
             ["submissions", slug],
         ],
-        "launch": [["launch", slug, *(["--at", plan.launch_at.isoformat()] if plan.launch_at else [])]],
     }
     words = {
         "create": f"create: a competition {slug}, {json.dumps(_metadata(plan)['privacy'])}",
         "pages": f"pages: {names}, to be written to {plan.own / 'pages'}",
         "settings": f"settings: {json.dumps(_settings(plan), ensure_ascii=False)}",
         "metric": _clicks(plan),
-        "benchmark": f"benchmark: {plan.sample.name} in the sandbox once more, published as a row without a "
-        "rank (--no-benchmark leaves it out)",
+        "benchmark": f"benchmark: {plan.sample.name} of the sandbox, published as a row without a rank "
+        "(--no-benchmark leaves it out)",
     }
     said: list[str] = []
     for step in steps:
         said += [words[step]] if step in words else []
         said += [shlex.join(["kaggle", "competitions", *line]) for line in lines.get(step, [])]
-    return [*said, *_starter_clicks(plan)]
+    return [*said, _launch_clicks(plan), *_starter_clicks(plan)]
+
+
+def _launch_clicks(plan: Publication) -> str:
+    """Say how the competition opens."""
+    return (
+        f"launch: when everything is as you want it, open the competition on https://www.kaggle.com/competitions/"
+        f"{plan.slug}, under Host"
+    )
 
 
 def _starter_clicks(plan: Publication) -> list[str]:
@@ -277,22 +204,19 @@ def _write_starter(plan: Publication) -> None:
         _write(folder / KERNEL, json.dumps(metadata, indent=2) + "\n")
 
 
-def _write_own(plan: Publication, state: dict[str, Any]) -> list[str]:
-    """Write the pages and settings that the steps send, except pages that the host has edited; list these."""
+def _write_own(plan: Publication) -> list[str]:
+    """Write the pages and settings that the steps send, and list the pages that are there with another text."""
     _write(plan.own / METADATA, json.dumps(_metadata(plan), indent=2) + "\n")
     _write(plan.own / SETTINGS, json.dumps(_settings(plan), indent=2) + "\n")
     _write_starter(plan)
-    edited = []
+    kept = []
     for name, text in pages(plan, plan.deadline).items():
         path = plan.own / "pages" / f"{name}.md"
-        written = state["pages"].get(name)
-        if path.exists() and path.read_text(encoding="utf-8") != text and _digest([path]) != written:
-            edited.append(str(path))
-            continue
-        _write(path, text)
-        state["pages"][name] = _digest([path])
-    _save(plan, state)
-    return edited
+        if not path.exists():
+            _write(path, text)
+        elif path.read_text(encoding="utf-8") != text:
+            kept.append(str(path))
+    return kept
 
 
 def _write(path: Path, text: str) -> None:
@@ -333,27 +257,35 @@ def _settings(plan: Publication) -> dict[str, Any]:
     return settings | ({"deadline": plan.deadline.isoformat()} if plan.deadline else {})
 
 
-def create(plan: Publication) -> str:
-    """Create the competition, unless it exists already."""
+# ---- The steps: whether the site shows that one is done, and how it is done ---------------------------------
+
+
+def is_created(plan: Publication) -> bool:
+    """Whether the competition belongs to this host: the site lets nobody else read its settings."""
     try:
         with client.talking() as api:
-            created = api.competition_create_new(str(plan.own))
-    except HostError as problem:
-        if not _is_ours(plan):
-            raise
-        return f"{plan.slug} exists already ({problem})"
+            return bool(api.competition_get_settings(plan.slug))
+    except client.Refused:
+        return False
+
+
+def create(plan: Publication) -> str:
+    """Create the competition."""
+    with client.talking() as api:
+        created = api.competition_create_new(str(plan.own))
     if created.ref != plan.slug:
         raise HostError(f"Kaggle calls it {created.ref}: start again with --slug {created.ref}")
     return str(created.url)
 
 
-def _is_ours(plan: Publication) -> bool:
-    """Whether the competition belongs to this host: the site lets nobody else read its settings."""
-    try:
-        with client.talking() as api:
-            return bool(api.competition_get_settings(plan.slug).title == plan.title)
-    except HostError:
-        return False
+def are_pages_there(plan: Publication) -> bool:
+    """Whether every page is published with its present text."""
+    with client.talking() as api:
+        there = {page.name.lower(): page for page in api.competition_list_pages(plan.slug) or []}
+    return all(
+        name in there and there[name].is_published and there[name].content == path.read_text(encoding="utf-8")
+        for name, path in plan.page_files.items()
+    )
 
 
 def write_pages(plan: Publication) -> str:
@@ -370,19 +302,55 @@ def write_pages(plan: Publication) -> str:
     return ", ".join(plan.page_files)
 
 
+def is_data_there(plan: Publication) -> bool:
+    """Whether the site has exactly the files in ``public/``, since they were last changed."""
+    with client.talking() as api:
+        listed = _files_of(api, plan.slug)
+    if listed.keys() != plan.public.keys():
+        return False
+    return all(
+        _is_as_large(listed[name].total_bytes, path) and _is_since(listed[name].creation_date, path)
+        for name, path in plan.public.items()
+    )
+
+
 def upload_data(plan: Publication) -> str:
     """Upload ``public/``, and check that every file arrived."""
     with client.talking() as api:
         api.competition_data_update(plan.slug, str(plan.folder / PUBLIC), DATA, quiet=True)
-        # The package does not report failed uploads, so the site is asked for its list of files.
-        found = client.pages(
-            lambda token: api.competition_list_files(plan.slug, page_token=token, page_size=client.PAGE_SIZE)
-        )
-        listed = {file.name: file for page in found for file in page.files}
+        listed = _files_of(api, plan.slug)  # The package does not report failed uploads.
     for name, path in plan.public.items():
-        if name not in listed or listed[name].total_bytes not in (0, path.stat().st_size):
+        if name not in listed or not _is_as_large(listed[name].total_bytes, path):
             raise HostError(f"{name}: {NOT_UPLOADED}")
     return ", ".join(plan.public)
+
+
+def _files_of(api: Any, slug: str) -> dict[str, Any]:
+    """The competition's files on the site by their names."""
+    found = client.pages(
+        lambda token: api.competition_list_files(slug, page_token=token, page_size=client.PAGE_SIZE)
+    )
+    return {file.name: file for page in found for file in page.files}
+
+
+def _is_as_large(size: int, path: Path) -> bool:
+    """Whether the site says that a file has its size; it may not know."""
+    return size in (0, path.stat().st_size)
+
+
+def _is_since(date: datetime | None, *paths: Path) -> bool:
+    """Whether a date of the site, in UTC and without a time zone, is after the last change of files."""
+    changed = max(path.stat().st_mtime for path in paths)
+    return date is not None and date >= datetime.fromtimestamp(changed, UTC).replace(tzinfo=None)
+
+
+def is_solution_there(plan: Publication) -> bool:
+    """Whether the site has read the solution since it was last changed."""
+    status = _status(plan)
+    info = status.solution_info
+    if status.setup_error or info is None:
+        return False
+    return _is_as_large(info.file_size_bytes, plan.solution) and _is_since(info.upload_date, plan.solution)
 
 
 def upload_solution(plan: Publication) -> str:
@@ -390,6 +358,22 @@ def upload_solution(plan: Publication) -> str:
     with client.talking() as api:
         api.competition_create_solution(plan.slug, str(plan.solution), quiet=True)
     return plan.solution.name
+
+
+def _status(plan: Publication) -> Any:
+    """How the site has read the solution, and whether the metric is chosen."""
+    with client.talking() as api:
+        return api.competition_get_solution_status(plan.slug)
+
+
+def are_settings_there(plan: Publication) -> bool:
+    """Whether the site has the settings that would be sent."""
+    with client.talking() as api:
+        there = api.competition_get_settings(plan.slug)
+    ours = _settings(plan)
+    if plan.deadline:
+        ours["deadline"] = plan.deadline
+    return all(getattr(there, name, None) == value for name, value in ours.items())
 
 
 def update_settings(plan: Publication) -> str:
@@ -400,28 +384,45 @@ def update_settings(plan: Publication) -> str:
     return ", ".join(settings)
 
 
+def is_metric_chosen(plan: Publication) -> bool:
+    """Whether the host has chosen a metric, with which the site has read the solution as podium does."""
+    status = _status(plan)
+    return bool(status.ready and status.kernels_metric) and not _read_otherwise(plan, status)
+
+
 def choose_metric(plan: Publication) -> str:
     """Wait until the host has set the metric on the site, and check how the site reads the solution."""
 
     def look() -> Any:
-        with client.talking() as api:
-            status = api.competition_get_solution_status(plan.slug)
+        status = _status(plan)
         if status.setup_error:
             reason = client.one_line(status.setup_error)
             raise HostError(f"Kaggle cannot use the solution (--step solution uploads it again): {reason}")
         return status if status.ready and status.kernels_metric else None
 
     status = _awaited(plan, look, "the metric is not chosen or the solution is not read")
+    if otherwise := _read_otherwise(plan, status):
+        raise HostError(otherwise)
+    return ", ".join(f"{what}: {ours}" for what, (ours, _) in _as_read(plan, status).items())
+
+
+def _as_read(plan: Publication, status: Any) -> dict[str, tuple[Any, Any]]:
+    """What podium and the site know of the solution: the name of the row ids, and the rows of each part."""
     assert plan.checked is not None
     solution = plan.checked.table
     pairs = {"the row id": (plan.arguments["row_id_column_name"], status.row_id_column_name)}
     for part in PARTS:
         theirs = getattr(status.solution_info, f"{part.lower()}_rows")
         pairs[f"{part} rows"] = int((solution[USAGE] == part).sum()), theirs
-    for what, (ours, theirs) in pairs.items():
+    return pairs
+
+
+def _read_otherwise(plan: Publication, status: Any) -> str:
+    """Say what the site has read otherwise than podium; "" if it is the same."""
+    for what, (ours, theirs) in _as_read(plan, status).items():
         if theirs != ours:
-            raise HostError(f"{what} of the solution: expected {ours}, found {theirs} on the site")
-    return ", ".join(f"{what}: {ours}" for what, (ours, _) in pairs.items())
+            return f"{what} of the solution: expected {ours}, found {theirs} on the site"
+    return ""
 
 
 def _clicks(plan: Publication) -> str:
@@ -441,23 +442,69 @@ then Save & Validate.
     Then the site is asked how it reads the solution."""
 
 
+def _tried(plan: Publication, path: Path) -> Any:
+    """The site's result of the last try with a file; None if it is older than the file or what scores it."""
+    with client.talking() as api:
+        listed = api.competition_submissions(plan.slug, page_size=client.PAGE_SIZE) or []
+    files = path, plan.solution, plan.metric.path
+    found = [
+        each
+        for each in listed
+        if each.file_name == path.name and each.description == TRY and each.status.name == "COMPLETE"
+    ]
+    last = max(found, key=lambda each: each.date, default=None)
+    return last if last is not None and _is_since(last.date, *files) else None
+
+
+def is_tried(plan: Publication) -> bool:
+    """Whether the site's last scores of all tries are podium's."""
+    results = [(path, _tried(plan, path)) for path in plan.tries]
+    return all(result is not None and not _differing(plan, path, result) for path, result in results)
+
+
 def try_sandbox(plan: Publication) -> str:
     """Submit as the host, and compare the site's scores with podium's."""
-    assert plan.checked is not None
     said = []
     for path in plan.tries:
-        submission = reading.read_submission(plan.metric, path, plan.arguments)
-        expected = way.unjudged(plan.checked, submission).scores
         result = _submitted(plan, path)
-        for part in (part for part in PARTS if part in expected):
-            shown = getattr(result, f"{part.lower()}_score")
-            if not _is_rounded(shown, expected[part]):
-                raise HostError(
-                    f"the {part} score of {path.name}: expected {expected[part]:.6f}, found {shown or 'none'} "
-                    "on the site: are the metric, its parameters and the solution the same?"
-                )
-            said.append(f"{path.name} {part} {shown}")
+        if differing := _differing(plan, path, result):
+            raise HostError(differing)
+        said += [f"{path.name} {part} {_shown(result, part)}" for part in _expected(plan, path)]
     return ", ".join(said)
+
+
+def _expected(plan: Publication, path: Path) -> dict[str, float]:
+    """What podium scores a try, by the site's parts."""
+    assert plan.checked is not None
+    submission = reading.read_submission(plan.metric, path, plan.arguments)
+    scores = way.unjudged(plan.checked, submission).scores
+    return {part: scores[part] for part in PARTS if part in scores}
+
+
+def _shown(result: Any, part: str) -> str:
+    """The site's score of a part, as it shows it."""
+    return str(getattr(result, f"{part.lower()}_score") or "")
+
+
+def _differing(plan: Publication, path: Path, result: Any) -> str:
+    """Say in which part the site's score of a try is another one than podium's; "" if there is none."""
+    for part, expected in _expected(plan, path).items():
+        shown = _shown(result, part)
+        if not _is_rounded(shown, expected):
+            return (
+                f"the {part} score of {path.name}: expected {expected:.6f}, found {shown or 'none'} "
+                "on the site: are the metric, its parameters and the solution the same?"
+            )
+    return ""
+
+
+def publish_benchmark(plan: Publication) -> str:
+    """Publish the sample as a benchmark, a row of the board without a rank; twice is the same as once."""
+    result = _tried(plan, plan.sample) or _submitted(plan, plan.sample)
+    with client.talking() as api:
+        asked = {"submission_id": result.ref, "benchmark": True}
+        client.ask(api, "update_submission_benchmark", "ApiUpdateSubmissionBenchmarkRequest", **asked)
+    return f"{plan.sample.name} stands on the board without a rank"
 
 
 def _submitted(plan: Publication, path: Path) -> Any:
@@ -477,26 +524,10 @@ def _submitted(plan: Publication, path: Path) -> Any:
     return _awaited(plan, look, f"{path.name} is not scored")
 
 
-def publish_benchmark(plan: Publication) -> str:
-    """Publish the sample as a benchmark, a row of the site's board that has no rank."""
-    result = _submitted(plan, plan.sample)
-    with client.talking() as api:
-        asked = {"submission_id": result.ref, "benchmark": True}
-        client.ask(api, "update_submission_benchmark", "ApiUpdateSubmissionBenchmarkRequest", **asked)
-    return f"{plan.sample.name} stands on the board without a rank"
-
-
 def _is_rounded(text: str, score: float) -> bool:
     """Whether a text on the site is this score, rounded to the number of digits that the text has."""
     digits = len(str(text).partition(".")[2])
     return abs(client.number(text) - score) <= 0.5 * 10.0**-digits + 1e-12
-
-
-def launch(plan: Publication) -> str:
-    """Open the competition, now or at a date."""
-    with client.talking() as api:
-        api.competition_launch(plan.slug, plan.launch_at)
-    return f"{plan.launch_at.isoformat()} UTC" if plan.launch_at else "now"
 
 
 def _awaited(plan: Publication, look: Callable[[], Any], failure: str) -> Any:
@@ -511,26 +542,20 @@ def _awaited(plan: Publication, look: Callable[[], Any], failure: str) -> Any:
     return result
 
 
-def _of_the_metric(plan: Publication) -> list[object]:
-    """The inputs of steps that depend on the metric and its parameters."""
-    return [plan.metric.path, plan.arguments, plan.metric.complete_submission, plan.better]
+class Step(NamedTuple):
+    """One step of publishing."""
 
-
-def _of_create(plan: Publication) -> list[object]:
-    """The inputs of `create`, without title and subtitle: they are sent as settings, too, and may change."""
-    return [
-        {name: value for name, value in _metadata(plan).items() if name not in ("title", "briefDescription")}
-    ]
+    is_done: Callable[[Publication], bool]  # whether the site shows it
+    do: Callable[[Publication], str]  # which returns what to print about it
 
 
 STEPS: dict[str, Step] = {
-    "create": Step(create, _of_create),
-    "pages": Step(write_pages, lambda plan: [each for pair in plan.page_files.items() for each in pair]),
-    "data": Step(upload_data, lambda plan: [each for pair in plan.public.items() for each in pair]),
-    "solution": Step(upload_solution, lambda plan: [plan.solution]),
-    "settings": Step(update_settings, lambda plan: [_settings(plan)]),
-    "metric": Step(choose_metric, lambda plan: [*_of_the_metric(plan), plan.solution]),
-    "sandbox": Step(try_sandbox, lambda plan: [*_of_the_metric(plan), plan.solution, *plan.tries]),
-    "benchmark": Step(publish_benchmark, lambda plan: [*_of_the_metric(plan), plan.solution, plan.sample]),
-    "launch": Step(launch, lambda plan: [plan.launch_at and plan.launch_at.isoformat()]),
+    "create": Step(is_created, create),
+    "pages": Step(are_pages_there, write_pages),
+    "data": Step(is_data_there, upload_data),
+    "solution": Step(is_solution_there, upload_solution),
+    "settings": Step(are_settings_there, update_settings),
+    "metric": Step(is_metric_chosen, choose_metric),
+    "sandbox": Step(is_tried, try_sandbox),
+    "benchmark": Step(lambda plan: False, publish_benchmark),  # the site does not show it
 }

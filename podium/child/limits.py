@@ -9,6 +9,7 @@ limits::
 """
 
 import math
+import os
 import signal
 import sys
 import threading
@@ -82,6 +83,35 @@ def _time_limited(seconds: float, in_main: bool) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+@contextmanager
+def shared() -> Iterator[tuple[float, float]]:
+    """Let the processor time of a fork count as that of this process; yield what is left, for `resume`."""
+    left = _timer()
+    spent = _spent_by_children()
+    try:
+        yield left
+    finally:
+        if left[0]:
+            resume((max(_timer()[0] - (_spent_by_children() - spent), 0.001), left[1]))
+
+
+def resume(left: tuple[float, float]) -> None:
+    """Set the timer of processor time, which a fork does not have, unless there is none."""
+    if left[0]:
+        signal.setitimer(signal.ITIMER_PROF, *left)
+
+
+def _timer() -> tuple[float, float]:
+    """What is left of the processor time, and how often more is refused; zeros without a limit."""
+    return signal.getitimer(signal.ITIMER_PROF) if hasattr(signal, "getitimer") else (0.0, 0.0)
+
+
+def _spent_by_children() -> float:
+    """The processor time of those children that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 @contextmanager

@@ -19,7 +19,16 @@ from typing import IO, Any, TextIO
 
 from podium.words.wording import printable
 
-__all__ = ["caught", "file_for_prints", "forget", "lie_over", "tell_rest"]
+__all__ = [
+    "all_told",
+    "caught",
+    "file_for_prints",
+    "forget",
+    "lie_over",
+    "number_told",
+    "remember",
+    "tell_rest",
+]
 
 LONGEST_LINE = 300  # characters that are shown
 MOST_LINES = 20  # of each file that are shown; a metric may print one for each cell
@@ -74,6 +83,22 @@ def caught(file: Path) -> Iterator[None]:
 def forget() -> None:
     """Tell everything again, because another command begins."""
     _told.clear()
+
+
+def all_told() -> dict[Path, set[str]]:
+    """The lines of each file that were told."""
+    return _told
+
+
+def number_told() -> int:
+    """How many lines were told."""
+    return sum(map(len, _told.values()))
+
+
+def remember(told: dict[Path, set[str]]) -> None:
+    """Do not tell again what another process has told."""
+    for file, lines in told.items():
+        _told.setdefault(file, set()).update(lines)
 
 
 def tell_rest(file: IO[bytes]) -> None:

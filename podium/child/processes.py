@@ -5,15 +5,17 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 __all__ = [
     "adopting",
+    "begun_by",
     "busy_seconds",
     "end_descendants",
     "end_session",
     "ending",
     "is_stopped",
+    "kill",
     "prctl",
 ]
 
@@ -69,14 +71,19 @@ def end_descendants(is_spared: Callable[[int, list[str]], bool] = lambda *_: Fal
     is_any = False
     while left := [pid for pid, fields in _descendants(os.getpid()).items() if not is_spared(pid, fields)]:
         is_any = True
-        for pid in left:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        kill(left)
         for pid in left:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
         time.sleep(0.005)
     return is_any
+
+
+def kill(those: Iterable[int]) -> None:
+    """End processes that may have ended already."""
+    for pid in those:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
 
 
 # ---- Linux ------------------------------------------------------------------------------------------------
@@ -102,6 +109,11 @@ def busy_seconds(process: int) -> float | None:
     everyone = [_fields(process), *_descendants(process).values()]
     ticks = sum(int(each) for fields in everyone for each in fields[TICKS])
     return float(ticks / os.sysconf("SC_CLK_TCK"))
+
+
+def begun_by(process: int) -> list[int]:
+    """All processes that a process has begun, and those that these have begun."""
+    return [*_descendants(process)]
 
 
 def _fields(process: int | str) -> list[str]:

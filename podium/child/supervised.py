@@ -6,9 +6,10 @@ itself prints there, and what it answers, come through one pipe, each word behin
 know.  Whatever else is written into that pipe is nobody's word.  This guards against accidents and stray
 writes, not against a metric that reads the memory of its own process.
 
-A child begins in one of two ways.  `supervised` forks a command before pandas is imported, which takes a few
+A child begins in one of three ways.  `supervised` forks a command before pandas is imported, which takes a few
 milliseconds; Windows has no fork, so there a command runs in its own process.  A worker is a new interpreter
-that does one task after the other, see `podium.child.workers`.
+that does one task after the other, see `podium.child.workers`.  And a process that has loaded a metric forks
+for each file, see `podium.child.forked`.
 """
 
 import atexit
@@ -24,10 +25,10 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from podium.child import overheard, processes
+from podium.child import clean, overheard, processes
 from podium.words.errors import HostError, UsageError, exit_code_of
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ BUSY = 0.005  # of the time; to wait for another process takes a little, too
 ENDED_BY = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
 WISHES = (signal.SIGINT, *ENDED_BY)  # that end a command
 
-# The kinds of words: a task or its answer, what is printed, and that nothing will be said any more.
-WORK, STDOUT, STDERR, END = b"w", b"o", b"e", b""
+# The kinds of words: a task or its answer, what is printed, which prints of metrics were told, and that nothing
+# will be said any more.
+WORK, STDOUT, STDERR, TOLD, END = b"w", b"o", b"e", b"t", b""
 
 
 class Patience(NamedTuple):
@@ -75,7 +77,7 @@ class Child:
 
     def __init__(
         self,
-        process: "_Forked | subprocess.Popen[bytes]",
+        process: "Forked | subprocess.Popen[bytes]",
         pipe: IO[bytes],
         token: bytes,
         printed: IO[bytes],  # where its descriptors 1 and 2 lead
@@ -125,8 +127,10 @@ class Child:
 
     def end(self) -> None:
         """End the child with all of its session, and tell what it has written last."""
+        begun = processes.begun_by(self.process.pid)  # forks have groups of their own
         processes.end_session(self.process.pid)
         self.process.kill()  # which may not have begun its session yet
+        processes.kill(begun)
         self.wait(math.inf)
         with contextlib.suppress(ValueError), self.printed:  # another thread may have told it already
             overheard.tell_rest(self.printed)
@@ -140,7 +144,7 @@ def new_token() -> bytes:
     return os.urandom(16).hex().encode()
 
 
-def words(pipe: IO[bytes], token: bytes) -> Iterator[tuple[bytes, bytes]]:
+def words(pipe: Iterable[bytes], token: bytes) -> Iterator[tuple[bytes, bytes]]:
     """What comes through a pipe behind a token, a word on each line; all else is nobody's word."""
     for line in pipe:
         _, is_said, word = line.rpartition(token)
@@ -202,11 +206,13 @@ class Voice:
     """The end of a pipe at which words are said."""
 
     def __init__(self, pipe: IO[bytes], token: bytes) -> None:
-        self._pipe, self._token = pipe, token
+        self._pipe, self._token, self._owner = pipe, token, os.getpid()
         self._lock = threading.Lock()  # a bar of progress has a thread of its own
 
     def say(self, kind: bytes, content: bytes) -> None:
-        """Say a word."""
+        """Say a word; only the process that was asked answers, and no copy that a metric has made of it."""
+        if kind == WORK and os.getpid() != self._owner:
+            os._exit(1)
         with self._lock:
             self._pipe.write(self._token + kind + binascii.b2a_base64(content))
             self._pipe.flush()
@@ -252,6 +258,7 @@ class _Said(io.RawIOBase):
 def supervised(work: Callable[[], None], patience: Patience) -> int:
     """Do a command's work in a child, and return its exit code or that of what became of it."""
     if not hasattr(os, "fork"):
+        clean.offer()
         return exit_code_of(work)
     processes.prctl(processes.SUBREAPER, 1)
     codes: list[int] = []
@@ -318,11 +325,11 @@ def _forked(work: Callable[[], None]) -> Child:
         os.close(reading)
         _do(work, Voice(os.fdopen(writing, "wb"), token), printed)
     os.close(writing)
-    return Child(_Forked(pid), os.fdopen(reading, "rb"), token, printed)
+    return Child(Forked(pid), os.fdopen(reading, "rb"), token, printed)
 
 
-class _Forked:
-    """A process that was forked, with what `subprocess.Popen` has."""
+class Forked:
+    """A process that was forked, with what `subprocess.Popen` has and podium needs."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -354,6 +361,7 @@ def _do(work: Callable[[], None], voice: Voice, printed: IO[bytes]) -> NoReturn:
         os.setsid()  # so that the terminal's signals reach the parent alone, which passes them on
         processes.prctl(processes.SIGNAL_OF_PARENT, signal.SIGKILL)
         voice.lead(printed)
+        clean.offer()
         _only_read_terminal()
         code = exit_code_of(begun)
     except BaseException:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any, TypeVar
 
-from podium.child import cluster, overheard
+from podium.child import clean, cluster, forked, overheard
 from podium.child.supervised import (
     WORK,
     Child,
@@ -54,6 +54,9 @@ class Workers:
     executor: concurrent.futures.Executor | None  # hands out the tasks; with None, this process does them
     number: int  # how many tasks are worked on at once
     patience: Patience = ENDLESS  # with one task
+    # What a process does before it forks for each task, because a stranger's metric gets a submission in it;
+    # without it, a process does one task after the other.
+    ready: Callable[[], object] | None = None
     key: str = field(default_factory=lambda: uuid.uuid4().hex)  # marks the processes of this command
 
 
@@ -61,18 +64,24 @@ class Workers:
 
 
 @contextmanager
-def start_workers(jobs: int, most: int, apart: bool = False, idle: float = math.inf) -> Iterator[Workers]:
+def start_workers(
+    jobs: int,
+    most: int,
+    apart: bool = False,
+    idle: float = math.inf,
+    ready: Callable[[], object] | None = None,
+) -> Iterator[Workers]:
     """Start workers on this machine, at most one for each of so many tasks, and end them when all is done.
 
     A single one is this process, unless the work has to be done `apart` from it because it may crash. Whoever
-    uses no processor time for so long (`idle`) is ended, and its task is lost.
+    uses no processor time for so long (`idle`) is ended, and its task is lost.  For `ready` see `Workers`.
     """
     number = min(jobs or os.cpu_count() or 1, max(1, most))
     if number == 1 and not apart:
-        yield Workers(None, 1)
+        yield Workers(None, 1, ready=ready)
         return
     executor = concurrent.futures.ThreadPoolExecutor(number)
-    workers = Workers(executor, number, Patience(idle))
+    workers = Workers(executor, number, Patience(idle), ready)
     try:
         yield workers
     finally:
@@ -87,13 +96,17 @@ def start_workers(jobs: int, most: int, apart: bool = False, idle: float = math.
 
 @contextmanager
 def dask_workers(
-    address: str, idle: float, probe: Callable[..., dict[str, str]], *arguments: Any
+    address: str,
+    idle: float,
+    ready: Callable[[], object] | None,
+    probe: Callable[..., dict[str, str]],
+    *arguments: Any,
 ) -> Iterator[Workers]:
     """Connect to a Dask cluster after each of its workers has answered a probe with its versions."""
     with cluster.connected(address) as client:
         cluster.check(client, probe, *arguments)
         executor, threads = client.get_executor(pure=False), sum(client.nthreads().values())
-        workers = Workers(executor, threads, Patience(idle))
+        workers = Workers(executor, threads, Patience(idle), ready)
         try:
             yield workers
         finally:
@@ -102,22 +115,24 @@ def dask_workers(
 
 
 def spread(
-    workers: Workers, work: Callable[[T], list[R]], tasks: Iterable[T], window: int | None = None
-) -> Iterator[tuple[T, list[R] | Exception]]:
+    workers: Workers, work: Callable[[T], R], tasks: Iterable[T], window: int | None = None
+) -> Iterator[tuple[T, R | Exception]]:
     """Let workers do tasks, and yield each with its answer, or with what went wrong, as soon as it is done."""
     if workers.executor is None:
         for task in tasks:
             try:
-                yield task, work(task)
+                yield task, work(task) if workers.ready is None else alone(work, task)
             except Exception as problem:
                 yield task, problem
         return
     window = window or workers.number * TASKS_PER_WORKER
     waiting = iter(tasks)
-    under_way: dict[concurrent.futures.Future[list[R]], T] = {}
+    under_way: dict[concurrent.futures.Future[R], T] = {}
     while True:
         for task in itertools.islice(waiting, window - len(under_way)):
-            future = workers.executor.submit(in_process, workers.key, workers.patience, work, task)
+            future = workers.executor.submit(
+                in_process, workers.key, workers.patience, work, task, workers.ready
+            )
             under_way[future] = task
         if not under_way:
             return
@@ -138,7 +153,49 @@ _of_thread = threading.local()  # the child of each thread
 _children: dict[str, set[Child]] = {}  # the children of each command
 
 
-def in_process(key: str, patience: Patience, work: Callable[[T], R], task: T) -> R:
+def alone(work: Callable[[T], R], task: T) -> R:
+    """Do a task in which a stranger's metric gets a submission in a process of its own.
+
+    That is a fork of this process, or a new one if this one is not clean. A process that is none of podium's
+    own, in which somebody has called a function, does the task itself.
+    """
+    if not clean.is_of_command():
+        return work(task)
+    result: R = forked.unpacked(_alone(work, task))
+    return result
+
+
+def forked_if_clean(work: Callable[[T], R], task: T) -> R:
+    """Do a task in a fork if this process may, and else here."""
+    if not (clean.is_of_command() and clean.is_clean()):
+        return work(task)
+    result: R = forked.unpacked(forked.packed(work, task))
+    return result
+
+
+def nothing() -> None:
+    """What a process does before it forks if the tasks bring their metric along; see `Workers.ready`."""
+
+
+def _alone(work: Callable[[T], R], task: T) -> bytes:
+    """Do a task in a process of its own, and return its packed answer."""
+    if clean.is_clean():
+        return forked.packed(work, task)
+    child = _start(key := uuid.uuid4().hex)
+    try:
+        child.give(pickle.dumps((None, work, task), protocol=5))
+        return child.answer(ENDLESS)
+    finally:
+        end_processes(key)
+
+
+def in_process(
+    key: str,
+    patience: Patience,
+    work: Callable[[T], R],
+    task: T,
+    ready: Callable[[], object] | None = None,
+) -> R:
     """Do a task in the child that belongs to this thread and command, which is started if there is none.
 
     Also a worker of Dask does its tasks in such a child, because limits of memory and time hold for a process
@@ -149,16 +206,14 @@ def in_process(key: str, patience: Patience, work: Callable[[T], R], task: T) ->
         of_thread[key] = _start(key)
     child = of_thread[key]
     try:
-        child.give(pickle.dumps((work, task), protocol=5))
-        is_right, answer = pickle.loads(child.answer(patience))
+        child.give(pickle.dumps((ready, work, task), protocol=5))
+        answer = child.answer(patience)
     except WorkerLostError:
         del of_thread[key]
         child.end()
         raise
-    if is_right:
-        result: R = answer
-        return result
-    raise answer
+    result: R = forked.unpacked(answer)
+    return result
 
 
 def _start(key: str) -> Child:
@@ -197,26 +252,29 @@ def serve() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # whoever reads standard input finds nothing
     voice, printed = Voice(os.fdopen(os.dup(1), "wb"), token), os.fdopen(os.dup(2), "r+b", 0)
     voice.lead(printed)
+    clean.offer()
     warnings.simplefilter("ignore")  # those of a metric's libraries; who asks for answers tells what matters
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_tasks, args=(tasks, token, waiting), daemon=True).start()
     while True:
-        try:
-            work, task = pickle.loads(waiting.get())
-            packed = pickle.dumps((True, work(task)), protocol=5)
-        except Exception as problem:
-            packed = _packed_error(problem)
-        voice.say(WORK, packed)
+        voice.say(WORK, _answer(waiting.get()))
 
 
-def _packed_error(problem: Exception) -> bytes:
-    """Pack an error, or its text if it cannot be packed and unpacked."""
+def _answer(asked: bytes) -> bytes:
+    """Do a task of a worker, and return its packed answer."""
     try:
-        packed = pickle.dumps((False, problem))
-        pickle.loads(packed)
-    except Exception:
-        return pickle.dumps((False, RuntimeError(f"{type(problem).__name__}: {problem}")))
-    return packed
+        ready, work, task = pickle.loads(asked)
+        if ready is not None:
+            ready()
+            return _alone(work, task)
+    except Exception as problem:
+        return forked.answer_of(_raise, problem)
+    return forked.answer_of(work, task)
+
+
+def _raise(problem: Exception) -> None:
+    """Raise an error, which is what became of a task."""
+    raise problem
 
 
 def _read_tasks(tasks: IO[bytes], token: bytes, waiting: "queue.SimpleQueue[bytes]") -> None:

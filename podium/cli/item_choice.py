@@ -1,5 +1,6 @@
 """Score submissions for `podium score`, on the items that its options choose."""
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from podium.child import limits
+from podium.child.workers import alone
 from podium.cli.score_options import Options
 from podium.contest import reading, way
 from podium.metric.contract import Metric, Progress
@@ -15,6 +17,7 @@ from podium.scoring import evaluating
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables.files import is_table_name, read_text
 from podium.tables.formats import read_texts, write_table
+from podium.words.arrays import Bools
 from podium.words.errors import SubmissionRejected, UsageError
 from podium.words.wording import counted, listed, natural_order
 
@@ -47,7 +50,7 @@ def score_all(metric: Metric, given: dict[str, Any], options: Options, tell: Tel
         if options.side is not None:
             submission = reading.add_side(whole, submission, options.side)
         part = _chosen(whole, options, ids)
-        evaluation = way.scored(part, submission, show)
+        evaluation = way.scored_alone(part, submission, show)
     of_others = {path: _other(path, part, options, tell) for path in others}
     return Done(evaluation, of_others, renamed, _unknown(whole, options, ids))
 
@@ -58,7 +61,7 @@ def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evalu
         with limits.within(limits.Limits()):
             submission, renamed = way.submitted(solution, path, options.effectiveness)
             tell(f"{path}: {notice}" for notice in renamed)
-            return way.scored(solution, submission)
+            return way.scored_alone(solution, submission)
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {problem}") from problem
 
@@ -105,11 +108,17 @@ def by_fold(evaluation: Evaluation, path: Path) -> pd.DataFrame:
         lacking = names[fold.isna()].unique().tolist()
         raise UsageError(f"{path}: expected the fold of every item, found none for {listed(lacking, 3)}")
     rows = []
+    score = functools.partial(_score_of_fold, solution, evaluation.submission)
     for name in sorted(fold.unique(), key=natural_order):
         of_fold = (fold == name).to_numpy()
-        scored = way.unjudged(evaluating.narrowed(solution, of_fold), evaluation.submission)
-        rows.append((name, names[of_fold].nunique(), scored.score))
+        value = score(of_fold) if solution.metric.is_own else alone(score, of_fold)
+        rows.append((name, names[of_fold].nunique(), value))
     return pd.DataFrame(rows, columns=["fold", "items", "score"])
+
+
+def _score_of_fold(solution: Solution, submission: pd.DataFrame, of_fold: Bools) -> float:
+    """Score the rows of one fold."""
+    return way.unjudged(evaluating.narrowed(solution, of_fold), submission).score
 
 
 def _ids(path: Path) -> set[str]:

@@ -11,6 +11,8 @@ or drawing a part, stands between two of these steps. `podium.contest.reading` k
 tables, and `podium.judge.trials` the metric; nobody else calls `evaluating.prepare` and `evaluating.evaluate`.
 """
 
+import copy
+import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +22,9 @@ from typing import Any
 
 import pandas as pd
 
+from podium.child import limits
+from podium.child.forked import CannotTravelError
+from podium.child.workers import alone
 from podium.contest import reading, recorded
 from podium.judge import trials
 from podium.judge.trials import Platform, Use
@@ -144,6 +149,30 @@ def scored(solution: Solution, submission: pd.DataFrame, show: Progress | None =
         evaluation = unjudged(solution, submission, show)
         trials.hold(evaluation)
         return evaluation
+
+
+def scored_alone(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:
+    """Score a submission like `scored`, in a process of its own if the metric is a stranger's."""
+    if solution.metric.is_own:
+        return scored(solution, submission, show)
+    try:
+        evaluation, told = alone(functools.partial(_without_solution, solution), submission)
+    except CannotTravelError:
+        return scored(solution, submission, show)
+    for each in told:
+        warnings.warn(each, stacklevel=2)
+    vars(evaluation)["solution"] = solution
+    solution.is_held = True
+    return evaluation
+
+
+def _without_solution(solution: Solution, submission: pd.DataFrame) -> tuple[Evaluation, list[Warning]]:
+    """Score a submission within limits, for a process that has the solution; with what it warned of."""
+    with warnings.catch_warnings(record=True) as told, limits.within(limits.Limits()):
+        evaluation = copy.copy(scored(solution, submission))
+        _ = evaluation.of_constant  # which calls score(), and is kept
+    vars(evaluation)["solution"] = None
+    return evaluation, [each.message for each in told if isinstance(each.message, Warning)]
 
 
 def unjudged(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:

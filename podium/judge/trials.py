@@ -213,15 +213,15 @@ def _rounding(prepared: Prepared, numbers: Floats, sums: Floats, measured: float
     return float(np.nansum(np.abs(np.array(measures) - measured)))
 
 
-def same_again(evaluation: Evaluation, again: Metric) -> Iterator[Finding]:
-    """Check that a metric that was loaded once more, and has other calls behind it, gives the same score."""
+def same_again(evaluation: Evaluation) -> Iterator[Finding]:
+    """Check that a second call gives the same score."""
     scored = None
     with contextlib.suppress(ToolError):
         tables = evaluation.solution.tables(evaluation.submission)
-        scored = again.score(*tables, **evaluation.solution.arguments)
+        scored = evaluation.solution.metric.score(*tables, **evaluation.solution.arguments)
     if scored is None or not _same(scored, evaluation.score):
         found = f"{evaluation.score!r} and then {'a rejection' if scored is None else repr(scored)}"
-        expected = "expected the same score from the metric loaded a second time, found"
+        expected = "expected the same score when it is called again, found"
         yield failure(AGAIN, f"{where(evaluation.solution.metric)}: {expected} {found}; {STATELESS}")
 
 

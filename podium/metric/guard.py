@@ -11,12 +11,14 @@ import copy
 import dataclasses
 import functools
 import linecache
+import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from podium.child import clean
 from podium.child.overheard import caught
 from podium.metric import adapted, shapes
 from podium.metric.contract import VISIBLE_ERRORS, Companion, Metric, Prepared, Variants
@@ -47,7 +49,7 @@ def guarded(metric: Metric) -> Metric:
     """The metric whose functions, and those of its companion, raise podium's errors."""
     return dataclasses.replace(
         metric,
-        score=_around(metric, _counted(metric.score), _of_submission, shapes.one_float),
+        score=_around(metric, _counted(metric), _of_submission, shapes.one_float),
         prepare=metric.prepare and _around_prepare(metric, metric.prepare),
         direction=metric.direction and _around(metric, metric.direction, _of_solution, shapes.one_truth),
         companion=_guarded_in(metric, metric.companion),
@@ -64,11 +66,14 @@ def calls_noted(note: Callable[[], None]) -> Iterator[None]:
         _noted.reset(token)
 
 
-def _counted(score: Function) -> Function:
-    """Let calls of ``score`` be counted."""
+def _counted(metric: Metric) -> Function:
+    """Let calls of ``score`` be counted, after which no other file is scored in this process."""
+    score = metric.score
 
     @functools.wraps(score, updated=())
     def counted_score(*arguments: Any, **named: Any) -> Any:
+        if not metric.is_own:
+            clean.soil()
         try:
             return score(*arguments, **named)
         finally:
@@ -143,6 +148,8 @@ def _step(kind: type, name: str) -> Function:
         if _at_work.get() is metric:
             return original(*arguments, **named)
         token = _at_work.set(metric)
+        if not metric.is_own and name != "measures":
+            clean.soil()
         try:
             with entered(metric.path, _of_submission, metric.is_own):
                 result = original(*arguments, **named)
@@ -240,13 +247,13 @@ def _of_own_companion(problem: BaseException, description: str) -> ToolError | N
 
 
 @contextmanager
-def entered(file: Path, told: Told, may_print: bool = False) -> Iterator[None]:
+def entered(file: Path, told: Told, is_own: bool = False) -> Iterator[None]:
     """Run a part of a file, and raise what `told` makes of its exception and a description of it.
 
     What a stranger's file prints goes to stderr, so that it does not mix with what a command prints.
     """
     try:
-        with nullcontext() if may_print else caught(file):
+        with nullcontext() if is_own else _of_stranger(file):
             yield
     except ToolError:
         raise
@@ -256,6 +263,18 @@ def entered(file: Path, told: Told, may_print: bool = False) -> Iterator[None]:
         if error is None:
             raise
         raise error from problem
+
+
+@contextmanager
+def _of_stranger(file: Path) -> Iterator[None]:
+    """Run a part of a stranger's file; a copy that it makes of this process ends where it would return."""
+    process = os.getpid()
+    with clean.threads_watched(), caught(file):
+        try:
+            yield
+        finally:
+            if os.getpid() != process:
+                os._exit(1)
 
 
 def _is_of_the_file(problem: BaseException) -> bool:

@@ -42,6 +42,11 @@ class Desk(NamedTuple):
         """The solution as it is prepared here."""
         return self.job.solution
 
+    @property
+    def files_at_once(self) -> int:
+        """How many files a task may have at most: one if each is scored in a process of its own."""
+        return MOST_AT_ONCE if self.workers.ready is None else 1
+
     def ask(self, question: Question[bytes, R], entries: Sequence[str], title: str) -> list[R]:
         """Ask about entries of the store, which are given by their names.
 
@@ -70,7 +75,7 @@ class Desk(NamedTuple):
         self, question: Question[Submission, R], submissions: Sequence[Submission], title: str
     ) -> list[R]:
         """Ask about submissions whose files are read again, for what the store does not know of them."""
-        batches = batches_of(dict(enumerate(submissions)), SIZE, self.workers)
+        batches = batches_of(dict(enumerate(submissions)), SIZE, self.workers, self.files_at_once)
         work = functools.partial(_answers, self.job, question)
         return [*answered(self.workers, work, batches, title, len(submissions)).values()]
 
@@ -124,11 +129,9 @@ def batches_of(
     workers: Workers,
     most: int = MOST_AT_ONCE,
     size: int = BYTES_AT_ONCE,
-    is_fixed: bool = False,
 ) -> Iterator[list[tuple[int, T]]]:
-    """Group numbered things into tasks of about equal size; fixed ones are the same for any workers."""
-    if not is_fixed:
-        most = max(1, min(most, len(things) // (workers.number * TASKS_PER_WORKER)))
+    """Group numbered things into tasks of about equal size."""
+    most = max(1, min(most, len(things) // (workers.number * TASKS_PER_WORKER)))
     batch: list[tuple[int, T]] = []
     filled = 0
     for number, thing in things.items():

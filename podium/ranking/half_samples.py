@@ -14,8 +14,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from podium.child.workers import TASKS_PER_WORKER
-from podium.contest import way
 from podium.ranking import store
 from podium.ranking.asking import Desk
 from podium.ranking.examining import MOST_TEAMS, Detail, Examined, How
@@ -23,7 +21,7 @@ from podium.ranking.job import Job, entry_name, frame_of, sha256
 from podium.ranking.jury import Prizes
 from podium.ranking.passes import Scored
 from podium.ranking.submissions import Submission
-from podium.scoring.evaluating import Solution
+from podium.scoring.evaluating import Solution, answers_for
 from podium.statistics import Doubt, Reason, halves
 from podium.statistics.doubts import FEWEST_ITEMS, Reaction, Units
 from podium.statistics.population import Scores
@@ -52,8 +50,8 @@ class Rows:
 
 def _read(how: How, solution: Solution, submission: Submission) -> tuple[halves.Asked, pd.DataFrame]:
     """Read a chosen file again, which must not have changed."""
-    evaluation = way.unjudged(solution, frame_of(solution, submission))
-    return halves.Asked(solution, how.part, how.column, how.seed), evaluation.submission
+    answers = answers_for(solution, frame_of(solution, submission))
+    return halves.Asked(solution, how.part, how.column, how.seed), answers
 
 
 def _time(how: How, solution: Solution, submissions: Sequence[Submission]) -> list[float]:
@@ -195,8 +193,7 @@ def _draws_of(desk: Desk, how: How, files: Sequence[Submission]) -> list[Floats]
     missing = [file for digests, file in distinct.items() if digests not in drawn]
     if not all(file.path for file in missing):
         return None
-    # So many pieces of each file that every worker has several.
-    pieces = halves.pieces(number, desk.workers.number * TASKS_PER_WORKER // max(1, len(missing)))
+    pieces = halves.pieces(number)
     tasks = {at * number + each.start: (file, each) for at, file in enumerate(missing) for each in pieces}
     waiting: list[dict[int, Floats]] = [{} for _ in missing]
     draw = functools.partial(_draw, how)

@@ -65,17 +65,6 @@ class Job:
         """The solution, which the command has prepared, and any other process prepares once."""
         return solution_of(self) if self.prepared is None else self.prepared
 
-    def solution_anew(self) -> evaluating.Solution:
-        """The solution with a stranger's metric as if it was never called; with one of ours, as it is.
-
-        So what becomes of some submissions does not depend on those that this process has scored before.
-        """
-        first = self.solution
-        if first.metric.is_own:
-            return first
-        new = _prepared(self, hosted.anew(first.metric, "anew"), first.table)
-        return replace(new, narrowed_from=first.narrowed_from)
-
 
 PREPARED: dict[Job, evaluating.Solution] = {}  # of this process, the latest ones
 MOST_PREPARED = 2

@@ -1,5 +1,6 @@
 """From files, or from a folder with a board, to a folder with a board: what `podium.rank` does."""
 
+import functools
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -243,12 +244,13 @@ def desk_of(options: Options, store: Path, inputs: Inputs) -> Iterator[Desk]:
             warnings.warn(told, stacklevel=2)
     # If the solution is wrong, that is an error before any work begins.
     job = replace(job, prepared=solution_of(job, options.solution))
+    # A stranger's metric may crash on a submission, or change what the next one meets.
+    is_own = job.solution.metric.is_own
+    ready = None if is_own else functools.partial(solution_of, job)
     if options.dask is None:
-        # A stranger's metric may crash on a submission, which must not take the command along.
-        apart = not job.solution.metric.is_own
-        started = start_workers(options.jobs, len(files), apart=apart, idle=job.limits.idle)
+        started = start_workers(options.jobs, len(files), apart=not is_own, idle=job.limits.idle, ready=ready)
     else:
-        started = dask_workers(options.dask, job.limits.idle, probe, job, files[0])
+        started = dask_workers(options.dask, job.limits.idle, ready, probe, job, files[0])
     with started as workers:
         yield Desk(job, store, workers)
 

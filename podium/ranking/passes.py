@@ -28,10 +28,9 @@ from podium.child.supervised import WorkerLostError
 from podium.child.workers import Workers, spread
 from podium.contest import way
 from podium.judge import trials
-from podium.metric import hosted
 from podium.metric.shapes import ContractError
 from podium.ranking import asking, store
-from podium.ranking.asking import MOST_AT_ONCE, SIZE, Desk, batches_of, describe
+from podium.ranking.asking import SIZE, Desk, batches_of, describe
 from podium.ranking.job import (
     Contents,
     Job,
@@ -60,8 +59,6 @@ from podium.words.errors import (
 from podium.words.progress import track
 from podium.words.wording import counted
 
-MOST_OF_STRANGERS = 8  # submissions in one task for a stranger's metric, which is loaded anew for it
-FEWEST_TASKS = 12  # for a stranger's metric, if there are so many submissions
 FAULTS_SHOWN = 20
 STREAM = 7  # of random numbers
 # What a machine raises that lacks memory, a file or a library. What else a metric raises is a slip.
@@ -103,35 +100,17 @@ class Fault(NamedTuple):
 # ---- In a worker ----------------------------------------------------------------------------------------
 
 
-class _Unjudged(NamedTuple):
-    """A submission that has scores, before its metric was judged with it."""
-
-    header: dict[str, Any]  # of its entry, as far as it is known
-    evaluation: evaluating.Evaluation
-
-
 def visit(
     job: Job, known: frozenset[str], submissions: Sequence[tuple[int, Submission]]
 ) -> list[tuple[int, str, bytes | Fault | None]]:
-    """Score some submissions, and return for each its hashes and its entry, or None if the store has it.
-
-    Their metric is judged with each of them. Without statistics it is loaded once more and scores them in the
-    reverse order, so none of them has the same calls before it.
-    """
-    solution = job.solution_anew()
-    scored = [(number, *_visited(job, solution, known, submission)) for number, submission in submissions]
-    has_statistics = bool(solution.prepared) or solution.metric.is_own
-    again = None if has_statistics else hosted.anew(solution.metric)
-    answers = [
-        (number, digests, _judged(job, answer, again) if isinstance(answer, _Unjudged) else answer)
-        for number, digests, answer in reversed(scored)
-    ]
-    return answers[::-1]
+    """Score some submissions, and return for each its hashes and its entry, or None if the store has it."""
+    solution = job.solution
+    return [(number, *_visited(job, solution, known, submission)) for number, submission in submissions]
 
 
 def _visited(
     job: Job, solution: evaluating.Solution, known: frozenset[str], submission: Submission
-) -> tuple[str, bytes | Fault | _Unjudged | None]:
+) -> tuple[str, bytes | Fault | None]:
     """Score a submission that is not among those with these names of entries; return its hashes, too."""
     digests = ""
     try:
@@ -166,8 +145,8 @@ def _score(
     submission: Submission,
     contents: Contents,
     digests: str,
-) -> bytes | _Unjudged:
-    """Score a submission; make its entry for the store if it has no score."""
+) -> bytes | Fault:
+    """Score a submission, judge its metric with it, and make its entry for the store."""
     header = _header(job, digests)
     try:
         with within(job.limits):
@@ -186,19 +165,18 @@ def _score(
         header |= {"failed": problem.error, store.UNSURE: True}
     else:
         if all(map(math.isfinite, evaluation.scores.values())):
-            return _Unjudged(header, evaluation)
+            return _judged(job, header, evaluation)
         header["rejected"] = _not_finite(evaluation.scores)
     return store.encode(header, None)
 
 
-def _judged(job: Job, unjudged: _Unjudged, again: hosted.Metric | None) -> bytes | Fault:
+def _judged(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation) -> bytes | Fault:
     """Make the entry of a submission that has scores, or a fault if its metric breaks the contract with it."""
-    header, evaluation = unjudged
     try:
         with within(job.limits):
             found = trials.verdict(evaluation, trials.Use.EACH)
-            if again is not None:
-                found += trials.same_again(evaluation, again)
+            if evaluation.statistics is None and not evaluation.solution.metric.is_own:
+                found += trials.same_again(evaluation)
         if text := trials.first_failure(found):
             return Fault(text, is_of_host=True, breaks_contract=True)
         return _entry(job, header, evaluation)
@@ -238,12 +216,11 @@ def hashed(_: evaluating.Solution, submissions: Sequence[Submission]) -> list[st
     return answers
 
 
-def held(job: Job, _: evaluating.Solution, submissions: Sequence[Submission]) -> list[str]:
+def held(solution: evaluating.Solution, submissions: Sequence[Submission]) -> list[str]:
     """Hold the metric to the whole contract with some submissions, and say how it breaks it, or ""."""
     answers = []
     for submission in submissions:
         try:
-            solution = job.solution_anew()
             evaluation = way.unjudged(solution, frame_of(solution, submission))
             text = trials.first_failure(trials.verdict(evaluation, trials.Use.SCORE))
         except HostError as problem:
@@ -320,7 +297,7 @@ def _scored_once(desk: Desk, submissions: dict[int, Submission], kept: frozenset
     if tried:
         time.sleep(asking.SECONDS_BEFORE_RETRY)
         some = {number: submissions[number] for number in sorted(tried)}
-        again, left = _round(desk, some, frozenset(), "trying again after faults", at_once=1)
+        again, left = _round(desk, some, frozenset(), "trying again after faults", is_alone=True)
         results |= again
     broken = {number: fault for number, fault in (faults | left).items() if fault.breaks_contract}
     if broken:
@@ -363,18 +340,20 @@ def _round(
     submissions: dict[int, Submission],
     kept: frozenset[str],
     title: str,
-    at_once: int = MOST_AT_ONCE,
+    is_alone: bool = False,
 ) -> tuple[dict[int, Scored], dict[int, Fault]]:
-    """Score submissions that are not kept in the store, and return what became of them, or the faults."""
+    """Score submissions that are not kept in the store, and return what became of them, or the faults.
+
+    Nothing runs beside one that is scored alone.
+    """
     results: dict[int, Scored] = {}
     faults: dict[int, Fault] = {}
     work = functools.partial(visit, desk.job, kept)
-    is_own = desk.solution.metric.is_own
-    most = at_once if is_own else min(at_once, _most_of_strangers(len(submissions)))
-    batches = batches_of(submissions, SIZE, desk.workers, most, is_fixed=not is_own)
+    at_once = 1 if is_alone else desk.files_at_once
+    batches = batches_of(submissions, SIZE, desk.workers, at_once)
 
     def finished() -> Iterator[None]:
-        for batch, answers in spread(desk.workers, work, batches, window=1 if at_once == 1 else None):
+        for batch, answers in spread(desk.workers, work, batches, window=1 if is_alone else None):
             if isinstance(answers, Exception):
                 fault = _of_worker(answers)
                 answers = [(number, "", fault) for number, _ in batch]
@@ -396,14 +375,6 @@ def _round(
     return results, faults
 
 
-def _most_of_strangers(number: int) -> int:
-    """How many of so many submissions a stranger's metric scores one after the other.
-
-    It does not depend on the number of workers, and neither do the calls that a metric has behind it.
-    """
-    return max(1, min(MOST_OF_STRANGERS, number // FEWEST_TASKS))
-
-
 def _of_worker(problem: Exception) -> Fault:
     """The fault of a submission for which a worker gave no answer."""
     if not isinstance(problem, WorkerLostError):
@@ -421,7 +392,7 @@ def _killed(
     """
     time.sleep(asking.SECONDS_BEFORE_RETRY)
     some = {number: submissions[number] for number in [*killed, *scored[:1]]}
-    survived, left = _round(desk, some, frozenset(), "trying a third time", at_once=1)
+    survived, left = _round(desk, some, frozenset(), "trying a third time", is_alone=True)
     if not scored or scored[0] in left:
         return survived, {}
     told = (
@@ -481,7 +452,7 @@ def _hold(desk: Desk, submissions: Sequence[Submission], results: Sequence[Score
     header = {} if entry is None else store.header_of(entry)
     if entry is None or header.get("held") == desk.job.measured:
         return
-    (text,) = desk.read_again(functools.partial(held, desk.job), [submissions[number]], "judging")
+    (text,) = desk.read_again(held, [submissions[number]], "judging")
     if text:
         each = submissions[number]
         raise HostError(f"{each.team}/{each.name}: {text}")

@@ -14,13 +14,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 import pandas as pd
 
 import podium
 from podium import statistics
+from podium.child.workers import forked_if_clean
 from podium.metric import hosted
 from podium.metric.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
 from podium.scoring import constant, misfits
@@ -169,6 +170,13 @@ class Solution:
             submission = submission[~ids.texts(submission[row_id]).isin(left_out)]
         return self.metric.score(*self.tables(submission, kept), **self.arguments)
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """Let another process prepare with a stranger's metric, whose objects may be unable to travel."""
+        if self.metric.is_own or not self.prepared:
+            return super().__reduce_ex__(protocol)
+        kept = {name: getattr(self, name) for name in ("further", "is_held", "narrowed_from")}
+        return _prepared_again, (self.metric, self.table, self.arguments), kept
+
     def __repr__(self) -> str:
         items = f", {len(self.prepared[ALL].items):,} items" if self.prepared else ""
         parts = ", ".join(f"{part} {int(rows.sum()):,}" for part, rows in self.rows.items())
@@ -227,10 +235,10 @@ class Evaluation:
     @property
     def notices(self) -> list[str]:
         """Sentences about what is unusual in the solution and the submission, as `podium score` prints them."""
-        return [*self.solution.notices, *self.explanation.notices, *self._of_constant]
+        return [*self.solution.notices, *self.explanation.notices, *self.of_constant]
 
     @functools.cached_property
-    def _of_constant(self) -> list[str]:
+    def of_constant(self) -> list[str]:
         """Say that a constant answer would score better, if that is so, or why."""
         answer, better = constant.evaluated(self), self.solution.higher_is_better
         if answer is None or not constant.is_worse(self.score, answer.score, better):
@@ -359,6 +367,13 @@ def prepare(
     return Solution(metric, arguments, frame, rows, prepared, items, notices)
 
 
+def _prepared_again(metric: Metric, solution: pd.DataFrame, arguments: dict[str, Any]) -> Solution:
+    """Prepare a solution in another process; its notices are told in the first one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return prepare(metric, solution, arguments)
+
+
 def row_ids(metric: Metric, solution: pd.DataFrame) -> str:
     """The column of ids where none is named. Podium's own metrics know their columns and say what lacks."""
     may_repeat = metric.complete_submission or metric.prepare is not None
@@ -473,13 +488,9 @@ def _narrowed_alike(solution: Solution, everything: pd.DataFrame, submission: pd
 
 def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
     """Score a submission against a prepared solution."""
-    if solution.narrowed_from is not None:
-        submission = _narrowed_alike(solution, solution.narrowed_from, submission)
-    submission = ids.as_in(solution.frame, submission, ids.columns_of(solution.arguments))
+    submission = answers_for(solution, submission)
     if not solution.prepared:
-        submission = _rows_for(solution, submission)
         return Evaluation(solution, submission, _scores_of_parts(solution, submission))
-    submission = _answers_for(solution, submission)
     prepared, read, compared = solution.prepared[ALL], None, None
     if hasattr(prepared, "compare"):
         staged = cast(StagedPrepared, prepared)
@@ -491,6 +502,14 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
     # Podium's tests hold its own metrics to it that both are equal to the last bit.
     scores = scores_of(solution, numbers) if solution.metric.is_own else _scores_of_parts(solution, submission)
     return Evaluation(solution, submission, scores, numbers, read, compared)
+
+
+def answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
+    """Select the rows of a submission that count; without statistics, in the order of the solution."""
+    if solution.narrowed_from is not None:
+        submission = _narrowed_alike(solution, solution.narrowed_from, submission)
+    submission = ids.as_in(solution.frame, submission, ids.columns_of(solution.arguments))
+    return _answers_for(solution, submission) if solution.prepared else _rows_for(solution, submission)
 
 
 def _answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
@@ -539,12 +558,19 @@ def _check_row_ids(solution: Solution, row_id: str) -> None:
 
 
 def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, float]:
-    """Call ``score()`` for each part."""
+    """Call ``score()`` for each part, of which none meets what a stranger's metric did for another one."""
     scores = {}
+    score = functools.partial(_score_of_rows, solution, submission)
+    is_one = solution.metric.is_own or len(solution.rows) == 1
     for part, rows in solution.rows.items():
         with _named(part):
-            scores[part] = solution.metric.score(*solution.tables(submission, rows), **solution.arguments)
+            scores[part] = score(rows) if is_one else forked_if_clean(score, rows)
     return scores
+
+
+def _score_of_rows(solution: Solution, submission: pd.DataFrame, rows: Bools) -> float:
+    """Call ``score()`` for some rows of a solution."""
+    return solution.metric.score(*solution.tables(submission, rows), **solution.arguments)
 
 
 @contextlib.contextmanager

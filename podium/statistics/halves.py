@@ -20,7 +20,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from podium.child.workers import TASKS_PER_WORKER, spread, start_workers
+from podium.child.workers import alone, nothing, spread, start_workers
+from podium.metric.contract import Metric
 from podium.statistics.doubts import FEWEST_ITEMS, Doubt, Reason
 from podium.words.arrays import Bools, Floats, Ints
 from podium.words.errors import ToolError
@@ -35,6 +36,7 @@ FEWEST_DECIDING = 4.0  # items, told by the kurtosis of the draws
 CERTAIN = 3.0  # standard errors of that kurtosis
 ROUNDING = 1e-9
 TRIED = 3  # draws that are timed
+AT_ONCE = 50  # draws in one task, in which a metric may meet what it did for an earlier one
 SECONDS_TO_START = 2.0  # of work for which no process is started
 WHOLE = "All"  # the whole solution
 STREAM = 6  # of random numbers
@@ -49,6 +51,9 @@ class Items(NamedTuple):
 
 class Solved(Protocol):
     """A solution as `podium.scoring.evaluating.prepare` makes it."""
+
+    @property
+    def metric(self) -> Metric: ...
 
     def items_of(self, part: str, column: str) -> Items: ...
 
@@ -169,10 +174,9 @@ def _few_decide(draws: Floats) -> Doubt | None:
     return Doubt(Reason.FEW_ITEMS, round(-2 / excess))
 
 
-def pieces(number: int, tasks: int) -> list[range]:
-    """Cut the numbers of draws into so many tasks, or fewer."""
-    step = math.ceil(number / max(1, tasks))
-    return [range(number)[first : first + step] for first in range(0, number, step)]
+def pieces(number: int) -> list[range]:
+    """Cut the numbers of draws into tasks, which do not depend on who does them."""
+    return [range(number)[first : first + AT_ONCE] for first in range(0, number, AT_ONCE)]
 
 
 def of_submissions(
@@ -182,22 +186,26 @@ def of_submissions(
     items = len(asked.solution.items_of(asked.part, asked.column).stratum)
     if items < FEWEST_ITEMS:
         return [Centered(np.empty(0), Doubt(Reason.FEW_ITEMS, items)) for _ in submissions]
-    seconds = sum(seconds_of_one(asked, submission) for submission in submissions)
+    is_own = asked.solution.metric.is_own
+    time_one = functools.partial(seconds_of_one, asked)
+    seconds = sum(time_one(each) if is_own else alone(time_one, each) for each in submissions)
     processes = jobs or os.cpu_count() or 1
     if number is None and not (number := number_of_draws(seconds, processes)):
         return [Centered(np.empty(0), too_slow(seconds, processes)) for _ in submissions]
-    tasks = [(2, each) for each in pieces(number, processes * TASKS_PER_WORKER)]
-    tasks += [(4, each) for each in pieces(QUARTERS, processes)]
-    with start_workers(processes if seconds * number >= SECONDS_TO_START else 1, len(tasks)) as workers:
-        answers = dict(spread(workers, functools.partial(_of_each, asked, submissions), tasks))
-    for answer in answers.values():
-        if isinstance(answer, Exception):
-            raise answer
-    drawn = (np.concatenate(of_one) for of_one in zip(*map(answers.get, tasks)))
+    tasks = [(2, each) for each in pieces(number)] + [(4, each) for each in pieces(QUARTERS)]
+    drawn = []
+    jobs = processes if seconds * number >= SECONDS_TO_START else 1
+    with start_workers(jobs, len(tasks), ready=None if is_own else nothing) as workers:
+        for submission in submissions:
+            answers = dict(spread(workers, functools.partial(_draw, asked, submission), tasks))
+            for answer in answers.values():
+                if isinstance(answer, Exception):
+                    raise answer
+            drawn.append(np.concatenate([answers[task] for task in tasks]))
     return [centered(score, *np.split(of_one, [number])) for score, of_one in zip(of_scores, drawn)]
 
 
-def _of_each(asked: Asked, submissions: Sequence[pd.DataFrame], task: tuple[int, range]) -> list[Floats]:
-    """Score all submissions on some halves or quarters of the items, in a worker."""
+def _draw(asked: Asked, submission: pd.DataFrame, task: tuple[int, range]) -> Floats:
+    """Score a submission on some halves or quarters of the items, in a worker."""
     parts, numbers = task
-    return [scores(asked, each, numbers, parts) for each in submissions]
+    return scores(asked, submission, numbers, parts)

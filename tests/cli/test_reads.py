@@ -82,7 +82,7 @@ def test_score_and_rank_read_each_file_once(tmp_path, counts, capsys):
     assert (counts["solution.csv"], counts["one.csv"]) == (1, 0)  # worker processes read the submissions
     assert counts["prepared"] <= 1
     # Twice for each submission of so few, and for the whole contract.
-    assert sum(executions(tmp_path).values()) == 2 + 2 * (3 + 1)
+    assert sum(executions(tmp_path).values()) == 2 + 1
 
 
 def test_a_metric_is_executed_anew_for_the_contract(tmp_path, counts):

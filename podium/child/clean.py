@@ -1,0 +1,56 @@
+"""Whether this process is *clean*, so that it may fork for a file that a stranger's metric scores.
+
+It is not any more when a metric has had a submission in it, or has left threads: these do not come along, and
+what they hold at that moment is held for ever in the fork.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["is_clean", "is_of_command", "offer", "soil", "threads_watched"]
+
+THREADS = "/proc/self/task"
+
+# Only Linux tells the threads of a process, and other systems have libraries that do not survive a fork.
+_is_clean = sys.platform == "linux" and os.path.isdir(THREADS)
+_is_of_command = False
+
+
+def offer() -> None:
+    """Note that this process is that of a command, which may fork, and not one of somebody's own."""
+    global _is_of_command
+    _is_of_command = True
+
+
+def is_of_command() -> bool:
+    """Whether this process is that of a command or of a worker."""
+    return _is_of_command
+
+
+def soil() -> None:
+    """Note that a stranger's metric gets a submission in this process, or has left something in it."""
+    global _is_clean
+    _is_clean = False
+
+
+def is_clean() -> bool:
+    """Whether this process may fork."""
+    return _is_clean
+
+
+@contextmanager
+def threads_watched() -> Iterator[None]:
+    """Note whether a part of a stranger's file, such as its ``prepare()``, leaves threads behind."""
+    before = _threads()
+    try:
+        yield
+    finally:
+        if _threads() > before:
+            soil()
+
+
+def _threads() -> int:
+    """The number of threads of this process, as long as that matters."""
+    return len(os.listdir(THREADS)) if _is_clean else 0

@@ -17,12 +17,13 @@ __all__ = [
     "is_stopped",
     "kill",
     "prctl",
+    "processor_seconds",
 ]
 
 # The numbers of Linux's prctl: orphans come to this process, and a signal when the parent dies.
 SUBREAPER, SIGNAL_OF_PARENT = 36, 1
 # The places of what /proc tells of a process, counted from its state.
-STATE, PARENT, SESSION, TICKS = 0, 1, 3, slice(11, 15)
+STATE, PARENT, SESSION, USER_TICKS, TICKS = 0, 1, 3, slice(11, 15, 2), slice(11, 15)
 STOPPED = -19  # the exit code of a process that has stopped itself (SIGSTOP) and is ended therefore
 LOOKS_STOPPED = 3  # in a row; a machine that pauses everything lets one process go on before the other
 
@@ -104,11 +105,18 @@ def is_stopped(process: int) -> bool:
 
 def busy_seconds(process: int) -> float | None:
     """The processor time of a process and of all that it has begun; None if unknown."""
+    return seconds[0] if (seconds := processor_seconds(process)) else None
+
+
+def processor_seconds(process: int) -> tuple[float, float] | None:
+    """The same, and that outside the kernel alone."""
     if not os.path.isdir("/proc/self"):
         return None
-    everyone = [_fields(process), *_descendants(process).values()]
-    ticks = sum(int(each) for fields in everyone for each in fields[TICKS])
-    return float(ticks / os.sysconf("SC_CLK_TCK"))
+    everyone, hertz = [_fields(process), *_descendants(process).values()], os.sysconf("SC_CLK_TCK")
+    both, user = (
+        sum(int(each) for fields in everyone for each in fields[ticks]) / hertz for ticks in (TICKS, USER_TICKS)
+    )
+    return both, user
 
 
 def begun_by(process: int) -> list[int]:

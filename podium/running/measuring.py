@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from podium.child.processes import adopting, end_session
+from podium.child.processes import adopting, end_session, processor_seconds
 from podium.words.errors import UsageError
 from podium.words.wording import printable
 
@@ -47,9 +47,9 @@ class Used(NamedTuple):
     machine_out_of_memory: bool = False  # whether it killed one although the limit was not reached
 
     def since(self, before: "Used") -> "Used":
-        """What was used after the moment of `before`."""
+        """What was used after the moment of `before`, which may have been counted in another way."""
         cpu, user = self.cpu_seconds - before.cpu_seconds, self.user_seconds - before.user_seconds
-        return self._replace(cpu_seconds=cpu, user_seconds=user)
+        return self._replace(cpu_seconds=max(cpu, 0.0), user_seconds=max(user, 0.0))
 
 
 class Run(NamedTuple):
@@ -209,6 +209,11 @@ def used_by(process: "subprocess.Popen[bytes]") -> Used:
     process.returncode = os.waitstatus_to_exitcode(status)
     unit = 1 if sys.platform == "darwin" else 1024
     return Used(usage.ru_utime + usage.ru_stime, usage.ru_utime, usage.ru_maxrss * unit)
+
+
+def used_until_now(process: int) -> Used:
+    """What a running program and its children have used, in the hundredths of a second that Linux counts."""
+    return Used(*(processor_seconds(process) or (0.0, 0.0)))
 
 
 def core_seconds(cores: list[int], path: Path = Path("/proc/stat")) -> float:

@@ -27,7 +27,16 @@ from typing import IO
 from podium.running import settings as constants
 from podium.running import view
 from podium.running.control_group import Group, group_of_a_run, holds_cores
-from podium.running.measuring import Log, Outcome, Run, Used, answer_of, core_seconds, ended_after, used_by
+from podium.running.measuring import (
+    Log,
+    Outcome,
+    Run,
+    answer_of,
+    core_seconds,
+    ended_after,
+    used_by,
+    used_until_now,
+)
 from podium.running.models import Kind, Model, interpreter_of
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import Left, judged
@@ -164,7 +173,8 @@ def _measured(
                     _go(process)
                     code = tells.readline()  # the kernel has started, or the notebook's program has ended
                     late.append(is_late)
-            before = group.used() if group else Used(0.0, 0.0)
+            # Both clocks begin here: what was used before belongs to the sandbox, and to a notebook's kernel.
+            before = group.used() if group else used_until_now(process.pid)
             with ended_after(settings.time_limit, kill) as is_late:
                 busy, start = core_seconds(cores), time.perf_counter()
                 if ready and not is_notebook:

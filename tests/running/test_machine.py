@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from podium.running import control_group, machine, sandbox, settings, system_calls
+from podium.running import control_group, fairness, machine, rounds, sandbox, settings, system_calls
 from podium.running.measuring import LOG_BYTES, Outcome, core_seconds
-from podium.running.models import Model, find_model, with_printed
+from podium.running.models import Kind, Model, find_model, with_printed
 from podium.running.settings import cores_used
 from podium.words.errors import UsageError
 from tests.running.support import (
@@ -316,6 +316,44 @@ def test_the_time_of_a_notebook_begins_with_its_first_cell_and_nothing_of_it_is_
     assert run.seconds < 10
     run, _ = run_model(tmp_path, given._replace(time_limit=3.0), notebook(*cells), "model.ipynb")
     assert run.outcome is Outcome.TIME  # a kernel must start in this time, too
+
+
+# In place of podium's program for notebooks: the start of the kernel, the first cell, and the submission.
+PLAYED_NOTEBOOK = """
+import os, sys, time
+def work(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+work(1.5)
+os.write(int(sys.argv[2]), b"begins\\n")
+work(0.2)
+"""
+
+
+@needs_sandbox
+@pytest.mark.parametrize("group", [True, False])
+def test_both_clocks_of_a_notebook_begin_with_its_first_cell_also_on_a_busy_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: bool
+) -> None:
+    monkeypatch.setattr(
+        "podium.running.view.NOTEBOOK", write_model(tmp_path, PLAYED_NOTEBOOK + SUBMIT) / "run.py"
+    )
+    given = in_sandbox(tmp_path, **({} if group else {"control_group": False}))
+    loop = [sys.executable, "-c", "import os\nos.sched_setaffinity(0, {int(os.sys.argv[1])})\nwhile True: pass"]
+    loops = [subprocess.Popen([*loop, str(core)]) for core in cores_used(1) * 2]
+    try:
+        run, log = run_model(tmp_path, given, "{}", "model.ipynb")
+    finally:
+        for each in loops:
+            each.kill()
+            each.wait()
+    assert run.outcome is DONE, log
+    assert 0.1 < run.used.cpu_seconds < 1.0, "the start of the kernel counts, or the first cell does not"
+    assert run.used.cpu_seconds < run.seconds + 0.1  # on one core
+    row = rounds._row(Model("A", "", tmp_path, "model.ipynb", Kind.NOTEBOOK), 1, run, "", "bubblewrap")
+    assert "others" in fairness.state_of([row]).text
+    assert fairness.state_of([row]).is_provisional
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose orphans processes are")

@@ -17,7 +17,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -38,7 +37,7 @@ from podium.running.measuring import (
     used_until_now,
 )
 from podium.running.models import Kind, Model, interpreter_of
-from podium.running.settings import Settings, cores_used, given_to_models, is_root
+from podium.running.settings import Settings, cores_used, given_to_models, interpreter, is_root
 from podium.running.submission import Left, judged
 from podium.running.system_calls import filter_program
 from podium.running.view import MODEL, TOOLS, WORKING
@@ -288,9 +287,9 @@ def program_of(model: Model, folder: str = MODEL, notebook: str = f"{TOOLS}/note
     """Make the command that runs a script or a notebook."""
     path = f"{folder}/{model.entry}"
     if model.kind is Kind.NOTEBOOK:
-        return [sys.executable, "-I", notebook, path]  # without the model's folders, see notebook.py
+        return [interpreter(), "-I", notebook, path]  # without the model's folders, see notebook.py
     if model.entry == "run.py":
-        return [sys.executable, path]
+        return [interpreter(), path]
     return [*interpreter_of(model.folder / model.entry), path]
 
 
@@ -299,7 +298,7 @@ def environment_of(data: str, model: str, packages: str) -> dict[str, str]:
 
     What a model installs from files that it brings goes into the folder `packages`.
     """
-    programs = [str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]
+    programs = [os.path.dirname(interpreter()), "/usr/local/bin", "/usr/bin", "/bin"]
     installed = view.places_in(packages)
     brought = os.path.join(model, "site")  # pip install --target site
     return {

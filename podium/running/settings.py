@@ -75,8 +75,21 @@ def cores_used(number: int) -> list[int]:
 
 def visible(data: Path) -> list[Path]:
     """List the folders that every model in bubblewrap can read."""
-    python = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent.parent)}
+    python = {plain(sys.prefix), plain(sys.base_prefix), str(Path(sys.executable).resolve().parent.parent)}
     return [data, Path("/usr"), *(Path(name) for name in sorted(python) if not name.startswith("/usr"))]
+
+
+def interpreter() -> str:
+    """The path of the Python that runs podium, which may be a link into another folder."""
+    folder, name = os.path.split(sys.executable)
+    return os.path.join(plain(folder), name)
+
+
+def plain(folder: str) -> str:
+    """The path of a folder without "..", as the folders before that are not there in a sandbox."""
+    shorter = os.path.normpath(folder)
+    is_same = os.path.isdir(shorter) and os.path.samefile(shorter, folder)  # it is not behind a link
+    return shorter if is_same else os.path.realpath(folder)
 
 
 LARGEST = 2**53  # seconds or bytes, beyond which no system has a limit

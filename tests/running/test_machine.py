@@ -68,6 +68,32 @@ print(data, model, os.listdir(), *sorted(os.environ))
     }  # fmt: skip
 
 
+@SANDBOXES
+def test_python_may_be_started_by_a_path_with_dots(tmp_path, given_by, monkeypatch):
+    """As in `../venv/bin/python -m podium run`."""
+    for name in ("executable", "prefix", "base_prefix"):
+        path = Path(getattr(sys, name))
+        above = path if name != "executable" else path.parent
+        dotted = os.path.join(tmp_path, "..", *[".."] * (len(tmp_path.parts) - 2), *above.parts[1:])
+        monkeypatch.setattr(sys, name, os.path.join(dotted, path.name) if name == "executable" else dotted)
+    assert ".." in sys.executable
+    assert os.path.exists(sys.executable)
+    run, log = run_model(tmp_path, given_by(tmp_path), SUBMIT)
+    assert (run.outcome, run.reason) == (DONE, ""), log
+    (tmp_path / "models" / "team" / "run.py").unlink()
+    run, log = run_model(tmp_path, given_by(tmp_path), 'python -c "' + SUBMIT.strip() + '"', "run.sh")
+    assert run.outcome is DONE, log
+
+
+def test_dots_behind_a_link_lead_to_where_they_did(tmp_path):
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    (tmp_path / "far" / "venv").mkdir()
+    (tmp_path / "near").symlink_to(tmp_path / "far" / "away")
+    assert settings.plain(str(tmp_path / "near" / ".." / "venv")) == str((tmp_path / "far" / "venv").resolve())
+    assert settings.plain(str(tmp_path / "far" / "away" / ".." / "venv")) == str(tmp_path / "far" / "venv")
+    assert settings.plain(str(tmp_path / "near")) == str(tmp_path / "near")
+
+
 LOOK = """
 import json, os, tempfile
 for names, may in json.loads(ROWS):

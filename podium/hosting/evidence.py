@@ -40,8 +40,6 @@ LEAST_EVIDENCE = math.log(1e6)  # the odds against chance
 NAMED_EVIDENCE = math.log(50)  # the same for a column that has the name of the answer
 NOTHING = re.compile(r"|nan|NaN|null|NULL|None|NA|N/A|n/a|<NA>|NaT|-|\?|-1|-1\.0|-9+|-9+\.0")  # says nothing
 COMMA = re.compile(r"-?\d+,\d+")  # a decimal comma
-TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
-WORDS = (0, 1, 2, 3, -1)  # places of words that are looked at
 
 Compare = Callable[[Ints, Ints], Any]  # of pairs with answers, by their numbers
 
@@ -281,20 +279,9 @@ def told_by_order(rows: Ints, answers: Secrets) -> Evidence | None:
 
 
 def _forms(column: Coded) -> Iterator[tuple[str, Coded]]:
-    """A column, and what its texts may tell by a part of them or by their length."""
+    """A column, and what its cells may tell by their length, as many digits as letters."""
     yield "", column
-    if column.taken(slice(SOME_PAIRS)).each(lambda cell: math.isnan(number_of(cell)), bool).mean() > 0.5:
-        yield "the first letter of ", column.changed(lambda cell: cell[:1])
-        yield "the length of ", column.changed(lambda cell: str(len(cell)) if cell else "")
-        for place in WORDS:
-            form = "the last word of " if place < 0 else f"word {place + 1} of "
-            yield form, column.changed(functools.partial(_word, place))
-
-
-def _word(place: int, cell: str) -> str:
-    """A word of a cell that has several."""
-    words = TOKEN.findall(cell)
-    return words[place] if len(words) > max(place, 1) else ""
+    yield "the length of ", column.changed(lambda cell: str(len(cell)) if cell else "")
 
 
 def _likely(number: int, columns: int, answers: Secrets, alike: Compare) -> list[tuple[int, float]]:

@@ -43,7 +43,6 @@ WORDS_AFTER, WORDS_BEFORE, LABELS = 12, 2, 3  # words and labels that are column
 MOST_IN_FILE = 2_000  # characters of a file that may be about one id
 LEAST_SHARE = 0.05  # of the test set: fewer rows that are elsewhere, too, are no news
 ID_COLUMNS = 3  # columns of a table that are taken for its ids
-NATURAL = 2  # times as many equal rows as within the test set are no copies of its rows
 PLACES = 12  # places in lines whose ids are also looked at alone
 CHUNK = 1 << 20  # characters of a text that are looked at together
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
@@ -74,6 +73,7 @@ class Known:
     features: list[tuple[Mapping[str, Ints], Ints]] = field(default_factory=list)
     # how often the ids of a column are named, by file and column
     listed: dict[tuple[str, str, int], Ints] = field(default_factory=dict)
+    text_columns: set[str] = field(default_factory=set)  # of public tables, which have those texts
     tells_parts: set[str] = field(default_factory=set)  # the files that tell which rows are Public
     doubts: list[str] = field(default_factory=list)  # what the host should look at
 
@@ -520,6 +520,7 @@ def _learn(name: str, columns: Beside, rows: Ints, known: Known) -> None:
         those = cells.taken(some)
         is_text = those.each(len).mean() >= SHORTEST_TEXT and those.different > len(some) / 2
         if column in TEXT_COLUMNS or is_text:
+            known.text_columns.add(column)
             _learn_texts(name, column, cells, rows, known)
 
 
@@ -570,41 +571,33 @@ def _check_test_texts(name: str, columns: Beside, known: Known) -> None:
 
 
 def _check_twins(name: str, columns: Beside, known: Known) -> None:
-    """Compare rows that have the features of a row of the test set, under another id, with its answers."""
+    """Count the rows of the test set that stand in a file, too, under another id.
+
+    In another file than the one to learn from, they must not tell answers. Few different rows are classes, such
+    as those of a store, and equal rows no news.
+    """
     for features, rows in known.features:
         shared = [column for column in features if column in columns]
-        keys = list(zip(*(features[column].tolist() for column in shared)))
-        row_of = dict(zip(keys, rows.tolist()))
-        some = np.arange(len(next(iter(columns.values())).codes))
-        for column in shared:  # Each column leaves fewer rows that may be equal.
-            some = some[np.isin(_keys(columns[column].taken(some)), features[column])]
-        if len(some) < min(LEAST_ROWS, LEAST_SHARE * len(row_of)):
-            continue
-        cells = list(zip(*(_keys(columns[column]).tolist() for column in shared)))
-        twins = {row: row_of[key] for row, key in enumerate(cells) if key in row_of}
-        number, where = len(set(twins.values())), f"with the same {listed(shared)}"
-        by_chance = _equal_by_chance(keys, cells)
-        # Where the file repeats its own rows, too, the data do, and none was taken from the test set.
-        is_drawn = number < len(row_of) / 2 or len(cells) - len(set(cells)) >= LEAST_SHARE * len(cells)
-        if Path(name).name == LEARNED and is_drawn:
-            if len(shared) > 1 and number >= LEAST_SHARE * len(row_of) + by_chance:
+        tested = pd.DataFrame({column: features[column] for column in shared})
+        given = pd.DataFrame({column: _keys(columns[column]) for column in shared})
+        if len(tested.drop_duplicates()) < LEAST_ROWS or known.text_columns.issuperset(shared):
+            continue  # Equal texts are counted whatever their column is called.
+        once = tested.assign(row=rows).drop_duplicates(shared)
+        row_of = given.merge(once, how="left", on=shared)["row"]
+        is_twin = row_of.notna().to_numpy()
+        where = f"with the same {listed(shared)}"
+        if Path(name).name == LEARNED:
+            seen = pd.concat([given.drop_duplicates(), once[shared]]).duplicated()[
+                len(given.drop_duplicates()) :
+            ]
+            number = len(tested.merge(once[shared][seen.to_numpy()], on=shared))
+            if number:
                 what = f"rows of the test set stand in {name}, too, {where}"
-                _doubt_twins(known, sum(key in set(cells) for key in keys), len(keys), what)
-        elif number >= LEAST_ROWS + by_chance:
-            at = np.array(list(twins), dtype=np.int64)
-            others = {column: those.taken(at) for column, those in columns.items() if column not in shared}
-            place = f"the column {{}}, of rows {where}"
-            _check_columns(name, others, np.array(list(twins.values())), known, place)
-
-
-def _equal_by_chance(keys: Sequence[tuple[int, ...]], cells: Sequence[tuple[int, ...]]) -> float:
-    """How many rows of the test set may be equal to others without being copies, as those of all who gave the
-    same answers; none if one of several columns nearly tells rows apart, as measured numbers do."""
-    of_columns = [len(set(values)) for values in zip(*[*keys, *cells])]
-    different = len({*keys, *cells})
-    if len(of_columns) > 1 and max(of_columns) >= max(LEAST_ROWS, different / 2):
-        return 0.0
-    return NATURAL * (len(keys) - len(set(keys))) * len(cells) / max(len(keys), 1)
+                _doubt_twins(known, number, len(tested), what, shared[0] if len(shared) == 1 else "COLUMN")
+        elif is_twin.sum() >= LEAST_ROWS:
+            others = {column: those.taken(is_twin) for column, those in columns.items() if column not in shared}
+            twins = row_of[is_twin].to_numpy(dtype=np.int64)
+            _check_columns(name, others, twins, known, f"the column {{}}, of rows {where}")
 
 
 def _doubt_twins(known: Known, number: int, of: int, what: str, column: str = "COLUMN") -> None:

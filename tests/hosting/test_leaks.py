@@ -650,14 +650,14 @@ def test_features_that_predict_well_are_no_leak(tmp_path):
 def test_rows_of_the_test_set_under_other_ids_are_found(tmp_path):
     features = TABLE.assign(x=[DRAW.random() for _ in IDS], y=[DRAW.random() for _ in IDS])
     twins = features.assign(id=[f"n{number}" for number in range(80)]).sample(frac=1, random_state=1)
-    files = {"test.csv": csv_of(features[["id", "x", "y"]]), "train.csv": csv_of(twins)}
+    files = {"test.csv": csv_of(features[["id", "x", "y"]]), "more.csv": csv_of(twins)}
     message = told(put(competition(tmp_path), files))
     assert (
-        "public/train.csv reveals label of solution.csv in the column label, of rows with the same x, y"
+        "public/more.csv reveals label of solution.csv in the column label, of rows with the same x, y"
         in message
     )
     other = twins.assign(label=list(twins["label"])[::-1])
-    assert told(put(competition(tmp_path / "2"), files | {"train.csv": csv_of(other)})) == ""
+    assert told(put(competition(tmp_path / "2"), files | {"more.csv": csv_of(other)})) == ""
 
 
 def split(folder, table, target):
@@ -687,7 +687,10 @@ def test_rows_that_are_equal_by_chance_are_no_copies(tmp_path):
     draw = np.random.default_rng(1)
     able = np.where(draw.random(900) < 0.1, 9, draw.normal(size=900))
     items = pd.DataFrame({f"q{n}": (able + draw.normal(size=900) > 0).astype(int) for n in range(14)})
-    assert told(split(tmp_path, items, "q0")) == ""
+    with pytest.warns(
+        UserWarning, match=r"^133 of 300 \(44%\) rows of the test set stand in public/train\.csv, too"
+    ):
+        assert told(split(tmp_path, items, "q0")) == ""
 
 
 def test_one_of_several_columns_with_yes_and_no_is_no_leak(tmp_path):
@@ -695,7 +698,10 @@ def test_one_of_several_columns_with_yes_and_no_is_no_leak(tmp_path):
     draw = np.random.default_rng(2)
     answers = pd.DataFrame({f"q{n}": draw.choice(["yes", "no"], 600, p=(0.4, 0.6)) for n in range(5)})
     answers["then"] = np.where(draw.random(600) < 0.9, answers["q0"], "no")
-    assert told(split(tmp_path, answers, "q0")) == ""
+    with pytest.warns(
+        UserWarning, match=r"^200 of 200 \(100%\) rows of the test set stand in public/train\.csv, too"
+    ):
+        assert told(split(tmp_path, answers, "q0")) == ""
 
 
 @pytest.mark.parametrize("target", ["../private/solution.csv", "/etc/hostname", "nowhere", "images"])
@@ -779,16 +785,31 @@ def test_labels_that_are_numbers_as_ids_of_items_are_secret(tmp_path):
     assert "public/test.csv reveals label" in told(folder, tuple(map(str, range(40))))
 
 
-@pytest.mark.parametrize("number", [1, 0])
-def test_few_equal_rows_and_prompts_of_many_texts_are_no_news(tmp_path, number):
-    told(
-        twice(
-            tmp_path / "files",
-            number,
-            x=[DRAW.random() for _ in range(160)],
-            prompt=[TEXTS[n % 4] for n in range(160)],
-        )
-    )
+def test_prompts_of_many_texts_are_no_news_and_each_equal_row_is_told(tmp_path):
+    columns = {"x": [DRAW.random() for _ in range(160)], "prompt": [TEXTS[n % 4] for n in range(160)]}
+    assert told(twice(tmp_path / "0", 0, **columns)) == ""
+    with pytest.warns(
+        UserWarning, match=r"^1 of 80 \(1%\) rows of the test set stand in public/train\.csv, too"
+    ):
+        assert told(twice(tmp_path / "1", 1, **columns)) == ""
+
+
+def test_texts_that_the_data_repeat_are_counted(tmp_path):
+    """Also short ones, which repeat within the test set, too."""
+    texts = [f"no. {n}" for n in random.Random(6).choices(range(50), k=160)]
+    number = sum(text in texts[80:] for text in texts[:80])
+    said = rf"^{number} of 80 \(\d+%\) rows .* with the same comment: .*--items comment"
+    with pytest.warns(UserWarning, match=said):
+        assert told(twice(tmp_path / "files", 0, comment=texts)) == ""
+    stores = [f"store {n % 5}" for n in range(160)]
+    assert told(twice(tmp_path / "stores", 0, store=stores)) == ""
+
+
+def test_the_number_of_digits_may_tell_a_class(tmp_path):
+    draw = random.Random(5)
+    codes = ["".join(draw.choices("01", k=[5, 11, 17][CODES[label]])) for label in LABELS]
+    folder = put(competition(tmp_path), {"codes.csv": csv_of(TABLE[["id"]].assign(code=codes))})
+    assert "public/codes.csv reveals label of solution.csv by the length of the column code" in told(folder)
 
 
 @pytest.mark.filterwarnings("ignore:these files cannot be searched")

@@ -21,6 +21,7 @@ from podium.metric import hosted
 from podium.statistics import Doubt, Reason, doubts, inference, population, sampling
 from podium.words.errors import HostError, SubmissionRejected, UsageError
 from tests.support.first_again import transcribed
+from tests.support.new_metric import TEMPLATE
 from tests.support.plausible import plausible_scores
 from tests.support.unified import evaluate
 
@@ -716,7 +717,7 @@ def test_groups_that_are_only_reported_change_no_statement(groups):
 
 
 def test_the_template_of_a_metric_only_reports_its_groups():
-    template = hosted.load(str(Path(podium.__file__).parent / "metric" / "new_metric" / "metric.py"))
+    template = hosted.load(TEMPLATE / "metric.py")
     solution, perfect, other = sites()
     prepared = template.prepare(solution.rename(columns={"site": "group"}), "id")
     for submission in (perfect, other):
@@ -768,12 +769,7 @@ def test_doubts_count_what_is_drawn_together():
 def test_a_column_names_what_is_drawn_together(tmp_path):
     solution, perfect, other = sites()
     path = tmp_path / "own.py"
-    path.write_text(
-        Path(podium.__file__)
-        .parent.joinpath("metric", "new_metric", "metric.py")
-        .read_text()
-        .replace("my_metric", "own")
-    )
+    path.write_text((TEMPLATE / "metric.py").read_text().replace("my_metric", "own"))
     solution = solution.rename(columns={"region": "group"})
     mine, theirs = (podium.score(solution, each, metric=str(path)) for each in (perfect, other))
     apart, together = (statistics.compare(mine, theirs, 200, items=items).score for items in ("", "site"))

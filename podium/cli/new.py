@@ -4,8 +4,8 @@
     podium check my_metric
 
 It writes the file to upload, my_metric/metric.py, with a small solution and submission in my_metric/samples/.
-With --statistics the file also has prepare(), from which podium computes intervals, and a measure of each group
-of rows. Then there are a companion, which explains scores, a page and a test, too.
+With --statistics the file also has prepare(), which gives each row some numbers, so that podium computes
+intervals and the score of each group of rows. Then there are a companion, a page and a test, too.
 """
 
 from dataclasses import KW_ONLY, dataclass

@@ -1,12 +1,10 @@
-"""The folder that `podium new --statistics` writes, and copies of a metric for its samples with slips."""
+"""A metric whose prepare() returns a class of its own, and copies of it with slips."""
 
 from pathlib import Path
 
 import pandas as pd
 
-import podium
-
-TEMPLATE = Path(podium.__file__).parent / "metric" / "new_metric"
+TEMPLATE = Path(__file__).parent / "class_metric"
 SAMPLES = [str(TEMPLATE / "samples" / f"{name}.csv") for name in ("solution", "submission")]
 SOLUTION, SUBMISSION = map(pd.read_csv, SAMPLES)
 

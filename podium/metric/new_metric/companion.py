@@ -8,6 +8,7 @@ import functools
 from collections.abc import Mapping
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
 
 from podium import contract
@@ -22,10 +23,11 @@ class Explanation(contract.Explanation):
     def rows(self) -> pd.DataFrame:
         """One row for each item: its id, its true label, the outcome, and the points that it lost."""
         right = self.statistics[:, 0] == 1
+        rows_of_items = np.argsort(self.prepared.item_of_row)
         return pd.DataFrame(
             {
                 "id": self.prepared.items,
-                "label": self.prepared.truth,
+                "label": self.prepared.solution["label"].to_numpy()[rows_of_items],
                 "outcome": pd.Series(right).map({True: "correct", False: "wrong"}),
                 "points_lost": (1 - self.statistics[:, 0]) / len(right),
             }

@@ -17,7 +17,6 @@ from podium.ranking.job import versions
 from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, RUN, Options
 from podium.ranking.submissions import Submission, find
 from podium.tables.files import Location, read_bytes
-from podium.tables.formats import parse_rows
 from podium.words.errors import HostError, UsageError
 from podium.words.wording import listed, printable
 
@@ -178,29 +177,13 @@ def changed_file(file: str, again: bytes | None, recorded: str | None, home: Pat
     if path.exists() and not path.is_file():
         return [f"{file} is no file"]
     if path.is_file() and (published := path.read_bytes()) != again:
-        where = _columns(published, again) if path.suffix == ".csv" else ""
-        return [f"{file} comes out differently{_first_difference(published, again, where)}"]
+        return [f"{file} comes out differently{_first_difference(published, again)}"]
     if output.digests({file: again})[file] != recorded:
         return [f"{RUN} does not name {file} with the SHA-256 that it comes out with"]
     return []
 
 
-def _columns(published: bytes, again: bytes) -> str:
-    """Name the columns in which two tables differ."""
-    try:
-        was, comes = (list(parse_rows(each, "", HostError)) for each in (published, again))
-    except HostError:  # the published one is no table
-        return ""
-    if [len(row) for row in was] != [len(row) for row in comes] or was[0] != comes[0]:
-        return ""
-    differ = (
-        name for row, other in zip(was, comes) for name, *pair in zip(was[0], row, other) if len(set(pair)) > 1
-    )
-    names = list(dict.fromkeys(differ))
-    return f" (columns that differ: {listed(names, 9)})" if names else ""
-
-
-def _first_difference(published: bytes, again: bytes, where: str = "") -> str:
+def _first_difference(published: bytes, again: bytes) -> str:
     """Show the first line that differs, or say that only line ends or a byte order mark differ."""
     was, comes = published.decode(errors="replace"), again.decode()
     if was.removeprefix("\ufeff").split() == comes.split():
@@ -208,7 +191,7 @@ def _first_difference(published: bytes, again: bytes, where: str = "") -> str:
     lines = itertools.zip_longest(was.splitlines(), comes.splitlines(), fillvalue="(nothing)")
     number, (line, other) = next((number, pair) for number, pair in enumerate(lines, 1) if pair[0] != pair[1])
     shown = f"\n  published  {_around(line, other)}\n  again      {_around(other, line)}"
-    return f", first in line {number}{where}:{shown}"
+    return f", first in line {number}:{shown}"
 
 
 def _around(line: str, other: str) -> str:

@@ -191,7 +191,7 @@ B,teams/b.csv,b.csv,2026-01-01,0.5
         ),
         ("m.csv", "0.4", "0.9", "A/a2.csv: public_score is 0.4, was 0.9"),
         ("runtimes.csv", "4.1", "9", "the runtimes "),
-        ("failed.csv", "died", "lives", "(columns that differ: reason)"),
+        ("failed.csv", "died", "lives", "first in line"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

@@ -54,7 +54,6 @@ NO_TABLES = frozenset(
 # An empty folder, such as A/submission.csv/, that has the name of a submission.
 EMPTY_SUBMISSION = re.compile(rf"[^/]+/[^/]+({'|'.join(map(re.escape, TABLE_SUFFIXES))})/", re.IGNORECASE)
 MOST_FILES = 100_000  # in what a team has sent: a stranger's record could name the whole disk
-MOST_SHOWN = 20  # files that are left out
 SHORT = 2**10  # bytes that tell a list from an object
 NO_TABLES_BY_NAME = frozenset({"license", "readme", "sha256sums"})
 
@@ -209,8 +208,10 @@ def _is_of_system(name: str) -> bool:
     return any(names.is_of_system(each, is_folder=True) for each in folders) or names.is_of_system(last)
 
 
-def _is_no_table(name: str) -> bool:
-    """Tell by its name whether a file is one that no team would submit."""
+def _is_no_submission(name: str) -> bool:
+    """Tell by its name whether something is nobody's submission: a folder, of the system, or no table."""
+    if _is_of_system(name) or name.endswith("/"):
+        return not EMPTY_SUBMISSION.fullmatch(name)
     lower = name.rpartition("/")[2].lower()
     if lower.startswith("~$") or lower.endswith("~"):  # Excel's mark of an open file, and a copy by an editor
         return True
@@ -225,14 +226,10 @@ def _of_files(
 ) -> list[Submission]:
     """Pick the submissions among the files that `_listed` lists."""
     homes: dict[str, dict[str, int]] = {}  # what lies at each name at the top, as `Sizes`
-    no_tables, of_system, empty = [], [], []
+    left_out = []
     for name, size in files:
-        if _is_of_system(name):
-            of_system.append(name)
-        elif name.endswith("/") and not EMPTY_SUBMISSION.fullmatch(name):
-            empty.append(name)
-        elif _is_no_table(name):
-            no_tables.append(name)
+        if _is_no_submission(name):
+            left_out.append(name)
         else:
             home, _, below = name.partition("/")
             homes.setdefault(home, {})[below] = size
@@ -247,8 +244,8 @@ def _of_files(
         for name, part in _parts_of(path, inside, documents).items():
             sent = _submission(team, name or home, _joined(path, name), part, documents)
             submissions.append(sent)
-            no_tables += ["/".join(filter(None, (home, name, each))) for each in _passed_by(sent, part)]
-    _tell_left_out(source, no_tables, of_system, empty, {*homes})
+            left_out += ["/".join(filter(None, (home, name, each))) for each in _passed_by(sent, part)]
+    _tell_left_out(source, left_out, {*homes})
     return submissions
 
 
@@ -310,26 +307,16 @@ def _is_list(path: str) -> bool:
     return bool(start.removeprefix(BOM_UTF8).lstrip().startswith(b"["))
 
 
-def _tell_left_out(
-    source: str, no_tables: list[str], of_system: list[str], empty: list[str], homes: set[str]
-) -> None:
+def _tell_left_out(source: str, left_out: Iterable[str], homes: Iterable[str] = ()) -> None:
     """Warn of what is no submission, and of teams that have nothing else, so that no entry vanishes."""
-    tops = {name.partition("/")[0] for name in (*no_tables, *of_system, *empty) if "/" in name}
-    for team in sorted(team for team in tops - homes if not names.is_of_system(team, is_folder=True)):
-        warnings.warn(f"the folder of team {names.shown(team)} has no submission", stacklevel=3)
-    if of_system:
-        warnings.warn(names.left_out(sorted(of_system), source), stacklevel=3)
-    if within := [name for name in sorted(empty) if name.count("/") > 1]:
-        folders = listed([names.shown(name.rstrip("/")) for name in within])
-        warnings.warn(f"{source}: these folders are empty: {folders}", stacklevel=3)
-    _tell_no_tables(source, no_tables)
-
-
-def _tell_no_tables(source: str, files: list[str]) -> None:
-    """Warn of files that are left out."""
-    if files:
-        left_out = listed([names.shown(name) for name in sorted(files)], MOST_SHOWN)
-        warnings.warn(f"{source}: these files are not tables and are left out: {left_out}", stacklevel=4)
+    tops = {name.partition("/")[0] for name in left_out if "/" in name} - {*homes}
+    teams = sorted(team for team in tops if homes and not names.is_of_system(team, is_folder=True))
+    if teams:
+        warnings.warn(
+            f"{source}: teams without any submission: {listed([*map(names.shown, teams)])}", stacklevel=3
+        )
+    if files := {name.rstrip("/") for name in left_out} - {*teams}:
+        warnings.warn(names.left_out(files, source, "submissions"), stacklevel=3)
 
 
 def _of_manifest(manifest: Location, documents: tuple[str, ...]) -> list[Submission]:
@@ -350,7 +337,7 @@ def _of_manifest(manifest: Location, documents: tuple[str, ...]) -> list[Submiss
         sent = sent._replace(submitted_at=at, public_score=score, selected=selected, side=side)
         submissions.append(sent._replace(is_missing=_is_missing(path)))
     LISTED.checked(pd.DataFrame([each[:2] for each in submissions], columns=LISTED.key), source)
-    _tell_no_tables(source, left_out)
+    _tell_left_out(source, left_out)
     if missing := [names.shown(f"{each.team}/{each.name}") for each in submissions if each.is_missing]:
         warnings.warn(f"{source}: these files are not there and are rejected: {listed(missing)}", stacklevel=3)
     return submissions

@@ -44,7 +44,7 @@ MOST_MODELS = 100  # in a team's folder
 BLOCK = 512  # bytes, in which POSIX counts what a file takes on the disk
 LARGE = 2**30  # bytes: more take seconds to read, so that the organizer is told
 READ_AT_ONCE = 2**22  # bytes
-NAMES_SHOWN, DATA_SHOWN = 5, 50  # in a message
+NAMES_SHOWN = 5  # in a message
 FIRST_LINE = 256  # bytes of the line that names the interpreter, as in the kernel
 MOST_OF_A_NOTEBOOK = 1 << 28  # bytes of one whose language and cells are looked at
 SCRIPT_READ = 1 << 20  # bytes of a script in which line ends are looked for
@@ -109,17 +109,15 @@ def key_of(team: str, name: str) -> str:
 def find_models(folder: Path, most_bytes: float = math.inf) -> tuple[list[Model], list[Failure]]:
     """Find the models in a folder that has a folder for each team; a larger one than `most_bytes` fails."""
     teams = _visible(folder)
-    if others := sorted({path.name for path in folder.iterdir()} - {team.name for team in teams}):
-        warnings.warn(left_out(others, str(folder)), stacklevel=4)
     found = [one for team in teams for one in _models_of_team(team, most_bytes)]
     if not found:
         raise UsageError(f"there are no models in {folder}; expected a folder per team with {ENTRIES}")
     models = [one for one in found if isinstance(one, Model)]
     if not models and _entries(folder):
         raise UsageError(f"{folder} is a model itself: give the folder that has a folder per team, or --one")
-    if data := [f"{one.parent.name}/{one.name}" for one in found if isinstance(one, Path)]:
-        named = listed([*map(printable, data)], DATA_SHOWN)
-        warnings.warn(f"beside models, without a program, and therefore not run: {named}", stacklevel=4)
+    others = {path.name for path in folder.iterdir()} - {team.name for team in teams}
+    if others := others | {f"{one.parent.name}/{one.name}" for one in found if isinstance(one, Path)}:
+        warnings.warn(left_out(others, str(folder), "models"), stacklevel=4)
     return models, [one for one in found if isinstance(one, Failure)]
 
 

@@ -7,10 +7,10 @@ it.
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from podium.words.errors import HostError
-from podium.words.wording import counted, listed, printable, spreadsheet_original
+from podium.words.wording import listed, printable, spreadsheet_original
 
 # Characters without width that Unicode does not call format characters (Cf).
 INVISIBLE = re.compile(
@@ -29,6 +29,7 @@ OF_SYSTEM = re.compile(
     r"|\.(Trash.*|Trashes|fseventsd|Spotlight-V100|TemporaryItems|DocumentRevisions-V100|AppleDouble)",
     re.IGNORECASE,
 )
+MOST_SHOWN = 20  # files that are left out
 # The endings of files with data, packed or not. What else stands behind a dot belongs to a name, as in TREC's
 # IRIT.run1.
 OF_DATA = re.compile(
@@ -114,10 +115,10 @@ def without_ending(name: str) -> str:
     return OF_DATA.sub("", name) or name
 
 
-def left_out(names: Sequence[str], source: str) -> str:
-    """Say that what belongs to the system is left out of a folder."""
-    some = listed([shown(name) for name in names], 3)
-    return f"{source}: {counted(len(names), 'file')} of the system left out: {some}"
+def left_out(names: Iterable[str], source: str, what: str) -> str:
+    """Say what is left out of a folder, as it is not what was looked for; files of the system come last."""
+    order = sorted(names, key=lambda name: (any(map(is_of_system, name.split("/"))), name))
+    return f"{source}: left out, as they are not {what}: {listed([shown(name) for name in order], MOST_SHOWN)}"
 
 
 def fault_of_name(name: str) -> str:

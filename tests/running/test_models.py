@@ -28,9 +28,8 @@ def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
     write_model(tmp_path / "Red" / ".ipynb_checkpoints")
     for name in ("README.md", "desktop.ini", ".DS_Store"):
         (tmp_path / name).write_text("not a model")
-    left_out = "3 files of the system left out: “.DS_Store”, “.git”, “desktop.ini”$"
-    data = r"not run: Red/\.ipynb_checkpoints, Red/data$"
-    with pytest.warns(UserWarning, match=left_out), pytest.warns(UserWarning, match=data):
+    of_system = r"“\.DS_Store”, “\.git”, “Red/\.ipynb_checkpoints”, “desktop\.ini”"
+    with pytest.warns(UserWarning, match=f"left out, as they are not models: “Red/data”, {of_system}$"):
         models, failures = find_models(tmp_path)
     assert [(model.key, model.entry, model.kind) for model in models] == [
         (".NET Ninjas", "run.py", Kind.SCRIPT),
@@ -68,7 +67,7 @@ def test_whatever_lies_beside_a_model_ran_failed_or_is_named(tmp_path: Path) -> 
     (tmp_path / "eps" / "two").symlink_to(tmp_path / "eps" / "good")
     (tmp_path / "eps" / "loop").symlink_to(tmp_path / "eps" / "loop")
     (tmp_path / "alpha" / ".git").mkdir()
-    told = r"without a program, and therefore not run: alpha/\.git, alpha/README.md, eta/w$"
+    told = r"left out, as they are not models: “alpha/README.md”, “eta/w”, “alpha/\.git”$"
     with pytest.warns(UserWarning, match=told):
         models, failures = find_models(tmp_path)
     assert [model.key for model in models] == [f"{team}/good" for team in teams]

@@ -12,9 +12,9 @@ over boards.
 
 In each board, everything is drawn again: the groups of the items, the teams and their runtimes.
 
-The results of real systems are a population, too, of which a board has eight.  They are read from ``--fields``,
-where a CSV file has a row per item and a column per system, and higher is better
-(google/wmt-mqm-human-evaluation).
+The results of real systems are a population, too.  They are read from ``--fields``, where a CSV file has a row
+per item and a column per system: ratings of translations (google/wmt-mqm-human-evaluation), and public results
+of TREC, ASlib, OpenML and the M3 competition.
 """
 
 import argparse
@@ -52,7 +52,8 @@ INTERVALS = ("border", "borders", "winner", "difference", "score")
 AGAIN = 20  # test sets on which a board is repeated
 CHANGED = 0.01  # the share of answers that a near copy changes
 MEASURED_WITHIN, OF_A_RUN = 0.02, 0.15  # the relative noise of a measured runtime, and of one of noisy runs
-SYSTEMS = 8  # of a real field on each board
+SYSTEMS = 8  # of a translation field on each board; of the others, all
+LIMITS = {"m3_smape": (0.0, 200.0)}  # a few values of the source are impossible, such as -265,929
 
 
 # The degrees of freedom of Student's t of errors that are squared.
@@ -280,7 +281,8 @@ def pool_of_answers(fields: Path | None = None) -> Pool:
         score_discourse_effectiveness_0=1 - effective, score_discourse_effectiveness_1=effective
     )
     paths = [] if fields is None else sorted(fields.glob("*.csv*"))
-    read = {path.name.partition(".")[0]: pd.read_csv(path, index_col=0).to_numpy(np.float64) for path in paths}
+    tables = {path.name.partition(".")[0]: pd.read_csv(path, index_col=0) for path in paths}
+    read = {name: table.clip(*LIMITS.get(name, ())).to_numpy(np.float64) for name, table in tables.items()}
     return Pool(prepared, prepared.statistics(perfect[list(submission)]), prepared.statistics(submission), read)
 
 

@@ -33,11 +33,15 @@ FEW_SEGMENTS = 30
 # So many segments must begin at word 1, and none at word 0, before positions seem to be counted from 1.
 FEW_FIRST = 10
 
+# The number behind a name, with what separates it.  Neither begins within a run of its own characters, so that
+# each is read once.
+NUMBER_BEHIND = re.compile(r"(?<![\s_-])[\s_-]++\d++$|(?<![\s_\d-])\d++$")
+
 # How participants write a predictionstring instead of "45 46 47", and what to do about it.
 SPELLINGS = (
-    (re.compile(r"^\s*(nan|none|null|n/?a|<na>)?\s*$", re.IGNORECASE), "leave out rows with nothing"),
+    (re.compile(r"^\s*+(nan|none|null|n/?a|<na>)?\s*$", re.IGNORECASE), "leave out rows with nothing"),
     (
-        re.compile(r"\[.*\d\s*\.\.\.\s*\d"),
+        re.compile(r"(?m)^[^\[\n]*\[.*\d\s*\.\.\.\s*\d"),
         "join all positions, which numpy has shortened and lost,",
     ),
     (re.compile(r"range\("), "list every position instead of a range"),
@@ -137,7 +141,7 @@ def _cure_of_types(given: list[str], types: Sequence[str]) -> str | None:
     if unknown and unknown[0] in ("O", "0"):
         return f"leave out the rows of type {unknown[0]!r}, which stands for words outside of all segments"
     for name in unknown:
-        right = _other_spelling([re.sub(r"^[BIES][-_]|[\s_-]*\d+$", "", name)], types)
+        right = _other_spelling([NUMBER_BEHIND.sub("", re.sub("^[BIES][-_]", "", name))], types)
         if right is not None:
             return f"write {right[1]!r} in discourse_type, found {_shown(name)!r}"
     return "" if unknown else None

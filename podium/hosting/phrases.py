@@ -18,7 +18,7 @@ LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is
 SPACES = bytes(code if chr(code).isalnum() or code >= 128 or code == ord("-") else 32 for code in range(256))
 WHOLE = re.compile(r"(?<=\d)\.0+(?![\d.])")  # 7.0 is 7
 POINT = re.compile(r"(?<=\d)\.(?=\d)")  # 7.2 is one word, and no class 2
-BROKEN = re.compile(r"-?\d*\.\d*[1-9]\d*(e.*)?", re.IGNORECASE)  # a number that is no id
+BROKEN = re.compile(r"-?\d*\.(?:(?![1-9])\d)*[1-9]\d*(e.*)?", re.IGNORECASE)  # a number that is no id
 DOT = "\N{MIDDLE DOT}"
 
 
@@ -107,7 +107,7 @@ class Ids:
     @cached_property
     def of_digits(self) -> dict[int, int]:
         """The ids by their numbers, if each has one and the same text before it."""
-        parts = [re.fullmatch(r"(.*?)(\d+)", each) for each in self.texts]
+        parts = [re.fullmatch(r"(.*?)(?<!\d)(\d++)", each) for each in self.texts]
         numbers = {int(part[2]): number for number, part in enumerate(parts) if part}
         is_one = len({part and part[1] for part in parts}) == 1 and len(numbers) == len(parts)
         return numbers if is_one else {}

@@ -259,7 +259,7 @@ def _demands_on_explanation(explanation: Any) -> Iterator[Demand]:
     for name, function in properties.items():
         told[name] = getattr(explanation, name)
         expected = get_type_hints(function)["return"]
-        words = re.sub(r"[a-z_.]+\.", "", inspect.formatannotation(expected))
+        words = re.sub(r"(?<![a-z_.])[a-z_.]+\.", "", inspect.formatannotation(expected))
         fault = records.fault_in(told[name], expected)
         yield not fault, f"{name} to be {words}", f"{in_words(told[name])}: {fault}"
     rows, losses = told["rows"], told["losses"]

@@ -42,7 +42,7 @@ ELLIPSIS = re.compile(r"…|\.{3}")
 AROUND = " \t\r\n\"'“”‘’«»…*_"  # characters that models put around a quote
 EMPHASIS = frozenset("*_")  # of markdown
 BULLET = re.compile(r"^\s*(?:[-*+•‣◦–—>#]+|\(?\d{1,2}[.)])\s+")
-BRACKET = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])[\s.\"”]*$")
+BRACKET = re.compile(r"(?<!\s)\s*(?:\([^()]*\)|\[[^\[\]]*\])[\s.\"”]*$")
 ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([ntr])|([^\w\s]))|<br */?>")  # of JSON and Markdown
 SEARCHED = 0.8  # how close the whole quote must be, as a share of how close its aligned part must be
 ALIKE = 70.0  # from which ratio on two words are alike
@@ -345,6 +345,22 @@ class _Essay:
         return {"found": place.how, "closeness": place.closeness, "first": first, "last": last, "text": passage}
 
 
+def _words_with_signs(quote: str) -> list[str]:
+    """The words of a quote that have a letter or digit, each with the signs and spaces in front of it.
+
+    A word may also be "_" or begin with it, as long as no other sign stands in front.
+    """
+    words, start = [], -1
+    for token in re.finditer(r"\S+", quote):
+        start = token.start() if start < 0 else start
+        if re.match(r"\w", quote[start]) or re.search(r"[^\W_]", token[0]):
+            words.append(quote[start : token.end()])
+            start = -1
+    if start >= 0 and (last := quote.rfind("_", start)) >= 0:
+        words.append(quote[start : last + len(quote[last:].split(None, 1)[0])])
+    return words
+
+
 class _Wanted(NamedTuple):
     """A quote as close passages are compared with it."""
 
@@ -354,7 +370,7 @@ class _Wanted(NamedTuple):
     @classmethod
     def of(cls, quote: str) -> "_Wanted":
         """Read a quote."""
-        return cls(_plain(_undecorated(quote).strip(AROUND))[0], re.findall(r"[^\w\s][\W_]*\w\S*|\w\S*", quote))
+        return cls(_plain(_undecorated(quote).strip(AROUND))[0], _words_with_signs(quote))
 
 
 def _unescaped(quote: str) -> str:

@@ -21,7 +21,7 @@ from podium.words.errors import HostError, SubmissionRejected
 
 REWRITTEN = re.compile(r"\d([.,]\d+)?[eE]\+\d+")
 WHOLE = re.compile(r"\s*([+-]?\d{1,19})(\.0*)?\s*")
-DECIMAL = re.compile(r"-?\d*\.\d*[1-9]\d*")
+DECIMAL = re.compile(r"-?\d*\.(?:(?![1-9])\d)*[1-9]\d*")
 USAGE = "Usage"  # the column that names the part of a row
 LARGEST_EXACT = 2**53  # up to which every whole number has a float of its own
 LARGEST = 2**63 - 1

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 FORMULA_STARTS = "=+-@\t\r"  # A spreadsheet executes a cell that begins with one of these.
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)|-")
+NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)|-")
 
 
 def counted(number: int, noun: str) -> str:

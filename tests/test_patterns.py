@@ -1,0 +1,187 @@
+"""No regular expression takes time that grows faster than the text, whatever the text is.
+
+A stranger chooses the texts.  Every pattern in the sources is tried on long repetitions of what it looks for.
+"""
+
+import ast
+import importlib
+import itertools
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = [
+    *(path for path in sorted(ROOT.glob("podium/**/*.py")) if "new_metric" not in str(path)),
+    *sorted(ROOT.glob("metrics/*/*.py")),
+    *(ROOT / name for name in ("metric.py", "boost.py")),
+]
+NOT_IMPORTED = {"templates", "__main__.py"}  # programs, which are executed elsewhere
+
+SCANNING = {"search", "findall", "finditer", "sub", "subn", "split"}  # these try every place of a text
+ANCHORED = {"match", "fullmatch"}
+
+SHORT, LONG = 500, 2_000  # characters
+SUSPICIOUS = 0.25e-3  # seconds for a short text; what is linear takes a tenth of it
+HOPELESS = 0.3  # seconds for 500 characters
+MOST = 8.0  # times the seconds for a text four times as long: 4 if linear, 16 if quadratic
+
+OF_CATEGORY = {"DIGIT": "0", "SPACE": " ", "WORD": "a", "NOT_DIGIT": "a", "NOT_SPACE": "a", "NOT_WORD": "!"}
+
+
+class Used(NamedTuple):
+    """A pattern and how it is used."""
+
+    place: str  # the file and the line
+    pattern: re.Pattern[Any]
+    scans: bool  # whether it is looked for at every place of a text
+
+
+def patterns() -> Iterator[Used]:
+    """Find all patterns of the sources; one that is made of variables is made of other ones."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+    uses = _uses(trees)
+    for path, tree in trees.items():
+        if NOT_IMPORTED & {*path.parts}:
+            continue
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        known = vars(importlib.import_module(name)) if "re." in path.read_text(encoding="utf-8") else {}
+        names = _names_of_constants(tree)
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).startswith("re."):
+                function = ast.unparse(call.func)[3:]
+                if (found := _pattern(call, function, known)) is not None:
+                    of_name = uses.get((path.stem, names.get(call, "")), set())
+                    functions = of_name or {function}
+                    place = f"{path.relative_to(ROOT)}:{call.lineno}"
+                    yield Used(place, found, not functions <= ANCHORED)
+
+
+def _names_of_constants(tree: ast.Module) -> dict[ast.AST, str]:
+    """The name of the constant to which each call at the top of a module is assigned."""
+    return {
+        value: target.id
+        for line in tree.body
+        if isinstance(line, ast.Assign)
+        for target, value in _assignments(line)
+        if isinstance(target, ast.Name)
+    }
+
+
+def _assignments(line: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    [target] = line.targets
+    if isinstance(target, ast.Tuple) and isinstance(line.value, ast.Tuple):
+        return list(zip(target.elts, line.value.elts))
+    return [(target, line.value)]
+
+
+def _uses(trees: dict[Path, ast.Module]) -> dict[tuple[str, str], set[str]]:
+    """The functions by which each constant is used, by the name of its module and its own."""
+    uses: dict[tuple[str, str], set[str]] = {}
+    for path, tree in trees.items():
+        origin = {
+            alias.asname or alias.name: (str(line.module).rpartition(".")[2], alias.name)
+            for line in ast.walk(tree)
+            if isinstance(line, ast.ImportFrom)
+            for alias in line.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in SCANNING | ANCHORED | {"pattern"}:
+                of = node.value
+                if isinstance(of, ast.Name):
+                    uses.setdefault(origin.get(of.id, (path.stem, of.id)), set()).add(node.attr)
+                elif isinstance(of, ast.Attribute) and isinstance(of.value, ast.Name):
+                    uses.setdefault((of.value.id, of.attr), set()).add(node.attr)
+    return uses
+
+
+def _pattern(call: ast.Call, function: str, known: dict[str, Any]) -> re.Pattern[Any] | None:
+    """The pattern of a call of the module re."""
+    if function not in SCANNING | ANCHORED | {"compile"}:
+        return None
+    flags = [keyword.value for keyword in call.keywords if keyword.arg == "flags"]
+    place = {"sub": 4, "subn": 4, "split": 3}.get(function, 2) if function != "compile" else 1
+    flags += call.args[place : place + 1]
+    try:
+        text, *options = (
+            eval(compile(ast.Expression(each), "", "eval"), dict(known)) for each in (call.args[0], *flags)
+        )
+    except NameError:
+        return None
+    return re.compile(text, *options)
+
+
+def characters(pattern: re.Pattern[Any]) -> list[str]:
+    """The characters of which a pattern speaks, and some of which it does not."""
+    found = {"!", " "}
+
+    def collect(part: Any) -> None:
+        if isinstance(part, tuple) and len(part) == 2 and str(part[0]) in ("LITERAL", "NOT_LITERAL"):
+            found.add(chr(part[1]))
+        elif isinstance(part, tuple) and len(part) == 2 and str(part[0]) == "RANGE":
+            found.add(chr(part[1][0]))
+        elif isinstance(part, tuple) and len(part) == 2 and str(part[0]) == "CATEGORY":
+            found.add(OF_CATEGORY[str(part[1]).removeprefix("CATEGORY_")])
+        elif isinstance(part, list | tuple | _parser.SubPattern):
+            for each in part:
+                collect(each)
+
+    collect(_parser.parse(pattern.pattern, pattern.flags))
+    return sorted(each for each in found if each.isprintable() or each == "\n")[:9]
+
+
+def texts(letters: list[str]) -> Iterator[tuple[str, str, str]]:
+    """What stands before the repetition, what is repeated, and what stands behind it."""
+    for one, other in itertools.product(letters, repeat=2):
+        yield "", one + other, "\0"
+        yield "", one, other
+        yield one, other, "\0"
+
+
+def seconds(used: Used, parts: tuple[str, str, str], length: int) -> float:
+    """The least processor time that the pattern takes for a text of a length."""
+    before, repeated, behind = parts
+    text: Any = before + repeated * (length // len(repeated)) + behind
+    if isinstance(used.pattern.pattern, bytes):
+        text = text.encode()
+    functions = [used.pattern.match, used.pattern.fullmatch]
+    if used.scans:
+        functions = [lambda text: sum(1 for _ in used.pattern.finditer(text))]
+    least = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        for function in functions:
+            function(text)
+        least = min(least, time.process_time() - start)
+        if least < SUSPICIOUS:
+            break
+    return least
+
+
+def slow_text(used: Used) -> str:
+    """A text on which a pattern takes more than linear time, or nothing."""
+    for parts in texts(characters(used.pattern)):
+        if seconds(used, parts, SHORT) >= SUSPICIOUS:
+            short = seconds(used, parts, LONG // 4)
+            if short > HOPELESS:
+                return f"{used.place}: {used.pattern.pattern!r}: {short:.1f} s for {parts}"
+            long = seconds(used, parts, LONG)
+            if long > MOST * short:
+                return f"{used.place}: {used.pattern.pattern!r}: {long / short:.1f} times for {parts}"
+    return ""
+
+
+def test_every_pattern_takes_linear_time() -> None:
+    found = list(patterns())
+    assert len(found) > 60
+    assert [slow for used in found if (slow := slow_text(used))] == []
+
+
+@pytest.mark.parametrize("pattern", [r"[\s_-]+\d", r"\s*\(", r"[^\w\s][\W_]*\w\S*", r"\.\d*[1-9]\d*x"])
+def test_quadratic_patterns_are_found(pattern: str) -> None:
+    assert slow_text(Used("here", re.compile(pattern), True))

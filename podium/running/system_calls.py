@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from podium.words.errors import UsageError
 
-EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 38, 95, 97  # Linux's numbers of errors
+EPERM, EINVAL, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 22, 38, 95, 97  # Linux's numbers of errors
 NOTHING = 0  # the call seems to succeed
 
 ALLOW, FAIL = 0x7FFF0000, 0x00050000  # SCMP_ACT_ALLOW and SCMP_ACT_ERRNO, to which the error's number is added
@@ -48,10 +48,14 @@ REFUSED = {
     "fadvise64": NOTHING,  # it drops pages from there
     "unshare": EPERM,  # namespaces of its own
     "setns": EPERM,
+    # A pidfd's inode number counts every process of the machine, so an earlier run can leave a number there.
+    # Programs then wait for their children in the older way.
+    "pidfd_open": ENOSYS,
     "clone3": ENOSYS,  # it hides its flags from filters; programs fall back on clone
 }
 NEWER = {"cachestat": 451}  # numbers that libseccomp 2.5 does not know; they are the same on all processors
 NEW_NAMESPACES = 0x7E020000  # the flags of clone that make namespaces
+CLONE_PIDFD = 0x1000
 RWF_NOWAIT = 8
 MADV_COLD, MADV_PAGEOUT = 20, 21
 # Calls that change another process, by the argument that names it: the limits, the priority, the processors.
@@ -102,6 +106,7 @@ def rules(with_cores: bool) -> Iterator[Rule]:
     yield Rule("preadv2", EOPNOTSUPP, (Condition(5, MASKED, RWF_NOWAIT, RWF_NOWAIT),))
     for advice in (MADV_COLD, MADV_PAGEOUT):
         yield Rule("madvise", NOTHING, (Condition(2, MASKED, INT, advice),))
+    yield Rule("clone", EINVAL, (Condition(0, MASKED, CLONE_PIDFD, CLONE_PIDFD),))
     for flag in (1 << bit for bit in range(32) if NEW_NAMESPACES >> bit & 1):
         yield Rule("clone", EPERM, (Condition(0, MASKED, flag, flag),))
     for family in range(FAMILIES[-1]):

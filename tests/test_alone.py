@@ -18,6 +18,8 @@ from podium.child.supervised import WorkerLostError
 from podium.child.workers import Workers, alone, nothing, spread, start_workers
 from podium.contest import way
 from podium.metric import hosted
+from podium.tables.formats import parse_table
+from podium.words.errors import SubmissionRejected
 
 linux_alone = pytest.mark.skipif(
     not os.path.isdir("/proc/self/task"), reason="other systems start new processes"
@@ -298,3 +300,24 @@ def test_a_process_of_somebody_else_is_not_forked(monkeypatch: pytest.MonkeyPatc
 
 def _pid(_: object) -> int:
     return os.getpid()
+
+
+def _read_within(content: bytes, memory: int) -> int:
+    """Read a CSV within a limit of memory."""
+    with limits.within(limits.Limits(memory=memory)):
+        return len(parse_table(content, "the file", [], SubmissionRejected))
+
+
+@linux_alone
+@pytest.mark.usefixtures("of_command")
+@pytest.mark.parametrize("row", ["{0},some long text of a label\n", "1,2\n"], ids=["texts", "numbers"])
+def test_a_csv_that_exceeds_the_memory_names_the_limit(row: str) -> None:
+    """Near the limit pyarrow would abort the process, and the metric would be told to have failed."""
+    content = ("id,label\n" + "".join(map(row.format, range(150_000)))).encode()
+    ended = set()
+    for megabytes in (1, 4, 8, 12, 16, 20, 400):
+        try:
+            ended.add(alone(partial(_read_within, content), megabytes * 2**20))
+        except limits.LimitExceededError as problem:
+            ended.add(str(problem).partition(" than ")[0])
+    assert {"takes more", 150_000} >= ended >= {150_000}

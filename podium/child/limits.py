@@ -24,6 +24,9 @@ if sys.platform == "linux":
     import resource
 
 
+STATUS = Path("/proc/self/status")
+
+
 class Limits(NamedTuple):
     """What reading and scoring one submission may take."""
 
@@ -121,18 +124,29 @@ def _memory_limited(memory: int, in_main: bool) -> Iterator[None]:
     RLIMIT_DATA counts what can be written. RLIMIT_AS would also count what pyarrow's threads only reserve,
     which is gigabytes on a machine with many cores.
     """
-    status = Path("/proc/self/status")
-    if sys.platform != "linux" or not in_main or not status.exists():
+    if sys.platform != "linux" or not in_main or not STATUS.exists():
         yield
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    held = int(status.read_text().partition("VmData:")[2].split()[0]) * 1024
-    ends = [end for end in (soft, hard, held + memory) if end != resource.RLIM_INFINITY]
+    ends = [end for end in (soft, hard, _held() + memory) if end != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_DATA, (min(ends), hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def room() -> float:
+    """How many bytes of memory this process may still take; infinite if nothing limits it."""
+    if sys.platform != "linux":
+        return math.inf
+    end, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    return math.inf if end == resource.RLIM_INFINITY else end - _held()
+
+
+def _held() -> int:
+    """The bytes that this process can write, as Linux counts them for its limit."""
+    return int(STATUS.read_text().partition("VmData:")[2].split()[0]) * 1024
 
 
 def _lacks_memory(problem: BaseException | None) -> bool:

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 import numpy as np
 import pandas as pd
 
+from podium.child import limits
 from podium.tables.files import (
     AS_CSV,
     MOST_BYTES,
@@ -86,6 +87,10 @@ SIGNS = (
 )
 MOST_TEXTS = 100_000  # different cells that are held to find equal ones
 ROWS_AT_ONCE = 1_000  # that are written in one step, because a cell may be the text of an essay
+# pyarrow aborts its process where it lacks memory for a CSV, so it is not asked if a limit leaves less than so
+# many times the file; pandas raises an error.
+TIMES_IN_ARROW = 6
+ROOM_FOR_THREADS = 2**30  # bytes; near a limit of memory no thread can be started
 # Decimals are read exactly. pyarrow and pandas 3 do so by default.
 EXACT: Any = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
 
@@ -283,12 +288,12 @@ def _read_parquet(
         source = pyarrow.BufferReader(content)
         with parquet.ParquetFile(source, thrift_container_size_limit=len(content)) as file:
             _check_shape(file, name, error, most_expanded(len(content), most))
-            table = file.read()
+            table = file.read(use_threads=limits.room() > ROOM_FOR_THREADS)
         table.validate(full=True)
         for position, field in enumerate(table.schema):
             if text_columns is None or field.name in text_columns:
                 table = table.set_column(position, field.name, _as_in_csv(table.column(position)))
-        frame: pd.DataFrame = _with_plain_types(table).to_pandas()
+        frame: pd.DataFrame = _with_plain_types(table).to_pandas(use_threads=limits.room() > ROOM_FOR_THREADS)
         # An index with a name, such as ids, becomes a column. An index without a name is dropped.
         named = [level for level in frame.index.names if level is not None]
         frame = frame.reset_index(level=named).reset_index(drop=True)
@@ -365,6 +370,8 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
     quotes = content.count(b'"')
     if quotes % 2:  # One may be never closed, as in a file that was cut off. pyarrow would close it at the end.
         return None
+    if limits.room() < TIMES_IN_ARROW * len(content):
+        return None
     import pyarrow
     import pyarrow.csv as arrow_csv
 
@@ -398,7 +405,7 @@ def _read_with_pyarrow(content: bytes, text_columns: Collection[str]) -> pd.Data
     dates = [field.name for field in table.schema if pyarrow.types.is_temporal(field.type)]
     if dates:
         return _read_with_pyarrow(content, [*text_columns, *dates])
-    frame: pd.DataFrame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas(use_threads=limits.room() > ROOM_FOR_THREADS)
     return frame
 
 

@@ -29,7 +29,15 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.markups.files import ALGORITHM, SETTINGS, Account, FileRead, read_documents, visible_files
+from podium.markups.files import (
+    ALGORITHM,
+    SETTINGS,
+    Account,
+    FileRead,
+    read_documents,
+    visible_files,
+    without_tags,
+)
 from podium.tables.files import MOST_BYTES, parse_json, read_bytes, read_text
 from podium.tables.offsets import AnnotatedText, FoundPlace, Place, difference_of
 from podium.words.errors import ToolError, missing_extra
@@ -77,6 +85,12 @@ class Mark:
     notes: list[Note] = field(default_factory=list)
     annotations: int = 1  # how many of the tool's annotations it is made of
 
+    @property
+    def said(self) -> object:
+        """What it says, by which it is the same as another one; without a place it is only itself."""
+        spans = tuple((tuple(span.place.ends), tuple(span.labels), tuple(span.notes)) for span in self.spans)
+        return (tuple(self.labels), spans, tuple(self.notes)) if spans else id(self)
+
 
 @dataclass
 class Export:
@@ -105,8 +119,14 @@ class Export:
         by_author = self.marks.setdefault(document_id, {})
         if author in by_author:
             raise ValueError(f"document {document_id!r}: expected one file by {author}, this is another one")
-        by_author[author] = marks
-        self.account.read[-1].kept += sum(mark.annotations for mark in marks)
+        different: dict[object, Mark] = {}
+        for mark in marks:
+            different.setdefault(mark.said, mark)
+        by_author[author] = list(different.values())
+        kept = sum(mark.annotations for mark in different.values())
+        self.account.read[-1].kept += kept
+        if again := sum(mark.annotations for mark in marks) - kept:
+            self.left_out[_TWICE] += again
 
 
 class Tool(NamedTuple):
@@ -159,7 +179,8 @@ def _export(path: Path, found: Sequence[Path], error: type[ToolError]) -> tuple[
     if not path.is_dir():
         if path.suffix == ".zip":
             raise error(f"{path}: expected an unpacked export, found a zip. {_HOW_TO_EXPORT}")
-        return [path], _LABEL_STUDIO if isinstance(json_in(path), list) else None
+        content = json_in(path)
+        return [path], _LABEL_STUDIO if isinstance(content, list) or _is_task(content) else None
     if any(path.glob("exportedproject*.json")) or named(".ser"):
         raise error(f"{path}: expected markups, found a whole project of INCEpTION. {_HOW_TO_EXPORT}")
     if files := named(".ann"):
@@ -169,6 +190,8 @@ def _export(path: Path, found: Sequence[Path], error: type[ToolError]) -> tuple[
     is_cas = isinstance(content, dict) and _CAS_JSON in content
     if cas := named(".xmi", ".zip", *([".json"] if is_cas else [])):
         return cas, Tool(_read_cas, "the folder annotation, with DOCUMENT/ANNOTATOR.json or .xmi")
+    if _is_task(content):  # a file for each task, as storage in the cloud gets them
+        return files, _LABEL_STUDIO
     if isinstance(content, list):
         return files, _LABEL_STUDIO if len(files) == 1 else _LABEL_STUDIO._replace(read=_read_of_one_annotator)
     return files, None
@@ -204,6 +227,10 @@ def _documents(export: Export) -> list[dict[str, Any]]:
             elements = words.elements(marks, iter(own))
             markups.append({"expert": author, "isExpert": author != ALGORITHM, "elements": elements})
         documents.append({"id": document_id, "text": text.text, "markups": markups})
+    every = [mark for by_author in export.marks.values() for marks in by_author.values() for mark in marks]
+    says = [m.labels or m.notes or any(span.labels or span.notes for span in m.spans) for m in every]
+    if every and not any(says):
+        warnings.warn(without_tags(len(every)), stacklevel=3)
     for told, names in ((_UNTRUE, untrue), (_UNSURE, unsure), (_TRUTHS, export.truths)):
         if names:
             distinct = list(dict.fromkeys(names))
@@ -212,6 +239,7 @@ def _documents(export: Export) -> list[dict[str, Any]]:
     return documents
 
 
+_TWICE = "what an annotator marked twice alike"
 _UNTRUE = "annotations that quote another text than their offsets cover stand where the offsets say"
 _TRUTHS = "what is marked as the ground truth counts as an expert's, whom podium agreement can leave out"
 _UNSURE = "annotations that quote no text have offsets that can be counted in several ways"
@@ -540,7 +568,8 @@ def _read_label_studio(file: Path, export: Export) -> int:
     tasks = list[_Task]()
     models = set[str]()
     found = 0
-    for number, task in enumerate(parse_json(read_bytes(file)), 1):
+    content = parse_json(read_bytes(file))
+    for number, task in enumerate([content] if isinstance(content, dict) else content, 1):
         if not _is_task(task):
             refuse_foreign(export.folder, [file], export.error)
             told = f"expected tasks with annotations, found none in task {number}"

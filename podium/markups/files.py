@@ -95,6 +95,14 @@ def accounted(table: pd.DataFrame, told: str, shape: str) -> pd.DataFrame:
     return table
 
 
+def without_tags(number: int) -> str:
+    """Say that nothing that was read has a tag, so that experts agree on whatever they marked."""
+    return (
+        f"no tag in {counted(number, 'annotation')}, so only places are compared: is the column or the control "
+        "of the labels missing, or was a file read with another separator?"
+    )
+
+
 def account_of(table: pd.DataFrame) -> str:
     """What a table of markups says of how it was read, or what is in it."""
     if READ in table.attrs:

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.markups.files import ROWS, Account, RowsOfSpans, accounted, placed
+from podium.contest.reading import SHAPE
+from podium.markups.files import ROWS, Account, RowsOfSpans, accounted, placed, without_tags
 from podium.tables.frames import as_frame
 from podium.words.errors import HostError, SubmissionRejected, ToolError
 from podium.words.wording import counted, listed
@@ -28,12 +29,14 @@ PLACE = ("start", "end")
 NAMED = ("document_id", *PLACE, "tag")
 TEXTS = ("document_id", "expert", "tag", "element", "text", "comment")
 ALSO = {"annotator": "expert", "label": "tag"}  # how others call these columns
+PAGE = "see docs/how-to/markups-of-any-tool.md"
 COLUMNS = ("document_id", "expert", *PLACE, "tag", "element", "text", "comment")
 
 
 def is_spans(table: pd.DataFrame) -> bool:
     """Whether a table has spans, perhaps without one of their columns, and not markups."""
-    return bool(set(PLACE) & set(table)) and not {"markups", "markup"} & set(table)
+    has_place = any(str(name).casefold().startswith(PLACE) for name in table)  # also start_offset
+    return has_place and not {"markups", "markup"} & set(table)
 
 
 def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -78,15 +81,8 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
     table = table.rename(columns={old: new for old, new in ALSO.items() if old in table and new not in table})
     has_experts = "expert" in table
     error: type[ToolError] = HostError if has_experts else SubmissionRejected
-    unknown = [str(name) for name in table if name not in COLUMNS]
-    for name in unknown:
-        if name.strip().casefold() in COLUMNS:
-            raise error(f"a table of spans: expected the column {name.strip().casefold()}, found {name!r:.40}")
-    lacking = [name for name in NAMED if name not in table]
-    if lacking:
-        raise error(f"a table of spans: expected the columns {', '.join(COLUMNS)}; it has no {listed(lacking)}")
-    if unknown:
-        warnings.warn(f"columns of the spans that are not read: {listed(unknown)}", stacklevel=2)
+    if unread := _check_columns(table, error):
+        warnings.warn(f"columns of the spans that are not read: {listed(unread)}", stacklevel=2)
     known = None if texts is None else _texts(texts)
     documents: dict[str, dict[str, list[_Span]]] = {}
     for span in _counted(list(_read(table, known, error)), error):
@@ -104,13 +100,42 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
         rows, columns=["document_id", "text", "markups" if has_experts else "markup"], dtype=object
     )
     every = [span for experts in documents.values() for spans in experts.values() for span in spans]
+    _warn_of_little(every)
     made.attrs[ROWS] = RowsOfSpans(
         {(each.document_id, each.place, each.quote or None): each.row for each in every[::-1]}
     )
     made = placed(made, error)
     made = made if has_experts and known is not None else made.drop(columns="text")
     told = Account().line(made, counted(len(table), "row"))
-    return accounted(made, told, "rows of two experts with the same document_id")
+    made = accounted(made, told, "rows of two experts with the same document_id")
+    if not has_experts:
+        made.attrs[SHAPE] = f"spans of experts have the column expert; {PAGE}"
+    return made
+
+
+def _check_columns(table: pd.DataFrame, error: type[ToolError]) -> list[str]:
+    """Refuse a table that lacks a column of spans, and list the columns that are not read."""
+    unknown = [str(name) for name in table if name not in COLUMNS]
+    for name in unknown:
+        if name.strip().casefold() in COLUMNS:
+            raise error(f"a table of spans: expected the column {name.strip().casefold()}, found {name!r:.40}")
+    lacking = [name for name in NAMED if name not in table]
+    if lacking:
+        raise error(
+            f"a table of spans: expected the columns {', '.join(COLUMNS)}; it has no {listed(lacking)}, but "
+            f"{listed([*map(str, table)], 12)}; {PAGE}"
+        )
+    return unknown
+
+
+def _warn_of_little(spans: "list[_Span]") -> None:
+    """Warn of spans without a character, and if no span says anything about its place."""
+    places = [span.place for span in spans if span.place is not None]
+    empty = sum(start == end for start, end in places)
+    if empty:
+        warnings.warn(f"spans without a character: {empty:,} of {len(places):,}", stacklevel=3)
+    if places and not any(span.tags or span.comment for span in spans):
+        warnings.warn(without_tags(len(places)), stacklevel=3)
 
 
 class _Span(NamedTuple):

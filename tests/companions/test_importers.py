@@ -1049,3 +1049,35 @@ def test_a_table_of_label_studio_is_told_what_is_read(tmp_path: Path) -> None:
         HostError, match=r"found a table with the columns annotator, id, label, text\. What is read"
     ):
         markup_consistency.companion.from_table(table)
+
+
+def test_a_region_that_an_annotator_marked_twice_counts_once_and_is_told(tmp_path: Path) -> None:
+    once, again, other = place(4, 7) | {"id": "a"}, place(4, 7) | {"id": "b"}, place(8, 11) | {"id": "c"}
+    said = [annotation(1, 5, once, again, other), annotation(2, 9, once)]
+    path = label_studio(tmp_path, task(1, {"text": "The cat sat."}, *said))
+    with pytest.warns(UserWarning, match=r"left out: what an annotator marked twice alike \(1\)$"):
+        table = markup_consistency.companion.read_solution(path)
+    assert [len(markup["elements"]) for markup in json.loads(table["markups"][0])] == [2, 1]
+
+
+@pytest.mark.parametrize("files", [1, 2])
+def test_tasks_in_files_of_their_own_are_read(files: int, tmp_path: Path) -> None:
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    for number in range(files):
+        said = [annotation(1, 5, place(4, 7)), annotation(2, 9, place(4, 7))]
+        content = json.dumps(task(number, {"text": "The cat sat."}, *said))
+        (folder / f"{number}.json").write_text(content)
+    for path in [folder] if files > 1 else [folder, folder / "0.json"]:
+        table = markup_consistency.companion.read_solution(path)
+        assert table["document_id"].tolist() == [*map(str, range(files))]
+
+
+def test_an_export_without_a_single_label_is_told(tmp_path: Path) -> None:
+    unlabeled = place(4, 7)
+    unlabeled["value"].pop("labels")
+    said = [annotation(1, 5, unlabeled), annotation(2, 9, unlabeled)]
+    with pytest.warns(UserWarning, match="^no tag in 2 annotations, so only places are compared"):
+        markup_consistency.companion.read_solution(
+            label_studio(tmp_path, task(1, {"text": "The cat sat."}, *said))
+        )

@@ -11,6 +11,7 @@ import pytest
 
 import podium
 from podium.cli import main
+from podium.contest import way
 from podium.markups import files, from_spans
 from podium.metric import hosted
 from podium.words.errors import HostError, SubmissionRejected, UsageError
@@ -291,3 +292,29 @@ def test_other_peoples_columns_and_lists_of_tags() -> None:
     one, other = (table(("d", name, 0, 3, tag)) for name, tag in (("a", "['PER', 'X']"), ("a", "PER|X")))
     assert from_spans(one).equals(from_spans(other))
     assert from_spans(other.rename(columns={"expert": "annotator", "tag": "label"})).equals(from_spans(other))
+
+
+def test_spans_that_say_little_are_told() -> None:
+    spans = pd.DataFrame(
+        {"document_id": 1, "expert": [*"ab"], "start": [0, 3], "end": [3, 3], "tag": ["", None]}
+    )
+    with pytest.warns(UserWarning, match="^no tag in 2 annotations"):
+        from_spans(spans.assign(end=[3, 5]))
+    with pytest.warns(UserWarning, match="^spans without a character: 1 of 2"):
+        from_spans(spans.assign(tag="PER"))
+
+
+def test_a_table_of_spans_that_lacks_a_column_names_it_and_the_page(tmp_path: Path) -> None:
+    spans = pd.DataFrame({"document_id": 1, "expert": [*"ab"], "start": [0, 0], "end": [3, 3], "tag": "PER"})
+    others = {
+        "it has no start, end, but .*start_offset": spans.rename(
+            columns={"start": "start_offset", "end": "end_offset"}
+        ),
+        "spans of experts have the column expert": spans[:1].drop(columns="expert"),
+    }
+    metric = hosted.load("markup_consistency")
+    for number, (told, table) in enumerate(others.items()):
+        path = tmp_path / f"{number}.csv"
+        table.to_csv(path, index=False)
+        with pytest.raises(HostError, match=f"{told}.*docs/how-to/markups-of-any-tool.md"):
+            way.prepared(metric, path, {})

@@ -101,8 +101,9 @@ def _entry_of(submission: Submission, result: Scored) -> dict[str, str]:
 
 
 def text_of(facts: Mapping[str, Any]) -> str:
-    """Write the content of run.json as text."""
-    return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    """Write the content of run.json as text; a path that is no UTF-8 gets question marks."""
+    text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    return text.encode(errors="replace").decode()
 
 
 def relative(path: Location, folder: Path) -> str:

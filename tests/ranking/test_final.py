@@ -2,6 +2,8 @@
 
 import base64
 import hashlib
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -16,7 +18,7 @@ from scipy.stats import kendalltau
 import metric
 import podium
 from boost import boost
-from podium.ranking import robustness, run_json
+from podium.ranking import output, robustness, run_json
 from podium.ranking.rules import Rules
 from podium.words.errors import ToolError, UsageError
 from tests.support.boards import TABLE_2
@@ -287,3 +289,10 @@ def test_what_a_killed_run_left_is_removed_and_files_keep_their_permissions(run_
     assert call("rank", *arguments(run_copy), "--resamples", "0")[0] == 0
     assert not (final / ".new-left_123").exists()
     assert (final / "board.html").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_folder_whose_name_is_no_utf8_gets_a_whole_board(tmp_path):
+    folder = tmp_path / os.fsdecode(b"board\xff")
+    output.write({"a.csv": b"a"}, folder, {"command": [str(folder)]})
+    read = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert read["command"] == [f"{tmp_path}/board?"]

@@ -206,12 +206,12 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A value as the text of a cell, in which a vertical bar or a new line would end the cell."""
+    """A value as the text of a cell, in which no sign ends the cell or begins HTML or a formula."""
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:.6f}"
-    return " ".join(str(value).splitlines()).replace("|", r"\|")
+    return re.sub(r"([|&$<])", r"\\\1", " ".join(str(value).splitlines()))
 
 
 def tried(

@@ -226,7 +226,7 @@ def escaped_for_markdown(text: str) -> str:
     >>> escaped_for_markdown("a|b *c* <d>")
     'a\\|b \\*c\\* \\<d\\>'
     """
-    return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))
 
 
 def plain(results: PaperTable) -> bytes:

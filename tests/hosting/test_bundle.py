@@ -21,6 +21,7 @@ import pytest
 import podium
 from podium.child import limits
 from podium.contest import reading
+from podium.hosting import folders
 from podium.hosting.bundles import bundle, judge, program
 from podium.hosting.competition import Competition
 from podium.hosting.terms import Terms
@@ -735,3 +736,21 @@ def test_the_packed_program_gives_the_same_scores(tmp_path, monkeypatch):
         HostError, match=r"^sample_submission.csv: expected a score of 0.0 in Private from the "
     ):
         make(small_files(tmp_path), "evalai", tmp_path / "out", tmp_path / "mine.py")
+
+
+def test_names_of_files_in_logs_are_short_and_disturb_no_terminal(tmp_path):
+    for name in ("a\x1b[2J.csv", "b\n.csv", *(f"{n}{'c' * 200}.csv" for n in range(20))):
+        (tmp_path / name).write_text("a")
+    with pytest.raises(SubmissionRejected) as caught:
+        judge.only_file(tmp_path)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) <= 280
+    (tmp_path / "d\x1b.csv").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SubmissionRejected) as caught:
+        judge.regular_file(tmp_path / "d\x1b.csv")
+    assert str(caught.value).isprintable()
+
+
+def test_no_cell_of_a_report_is_html_or_a_formula():
+    table = folders.markdown_table(("what",), [("<b>a</b> & $x$ | y",)])
+    assert table.splitlines()[-1] == r"| \<b>a\</b> \& \$x\$ \| y |"

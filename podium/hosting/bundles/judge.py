@@ -25,6 +25,7 @@ from podium.metric import hosted
 from podium.scoring import evaluating
 from podium.tables.files import ReadFile
 from podium.words.errors import SubmissionRejected
+from podium.words.wording import listed, printable
 
 UNEXPECTED = "Evaluation metric raised an unexpected error"
 METRIC = "metric/metric.py"  # in the folder of a program
@@ -115,9 +116,14 @@ def only_file(folder: Path) -> Path:
         if _is_sent(path, folder) and counts(path.relative_to(folder))
     ]
     if len(files) != 1:
-        names = ", ".join(path.name for path in files) or "none"
+        names = listed([_shown(path) for path in files], 3) or "none"
         raise SubmissionRejected(f"expected one file, found {names}")
     return files[0]
+
+
+def _shown(path: Path) -> str:
+    """The name of a participant's file for a log, without what could disturb a terminal."""
+    return printable(path.name)[:70]
 
 
 def counts(path: PurePath) -> bool:
@@ -132,7 +138,7 @@ def counts(path: PurePath) -> bool:
 def regular_file(path: Path) -> Path:
     """Check that a path leads to a file of its own; a link may lead to the solution instead."""
     if path.is_symlink() or not path.is_file():
-        raise SubmissionRejected(f"{path.name}: expected a regular file, found a link or something else")
+        raise SubmissionRejected(f"{_shown(path)}: expected a regular file, found a link or something else")
     return path
 
 

@@ -68,8 +68,10 @@ def call(files, capsys):
     """
 
     def call(*more: object, solution="solution.csv", submissions="submissions", runtimes="runtimes.csv"):
-        arguments = [files / solution, files / submissions, files / runtimes, "--out", files / "final", *more]
-        return command_line.run(capsys, "rank", "--jobs", 1, "--resamples", 20, *arguments)
+        arguments = [files / solution, files / submissions, files / runtimes, *more]
+        usual = {"--jobs": 1, "--resamples": 20, "--out": files / "final"}
+        options = [word for pair in usual.items() if pair[0] not in more for word in pair]
+        return command_line.run(capsys, "rank", *options, *arguments)
 
     return call
 

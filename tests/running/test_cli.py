@@ -33,8 +33,9 @@ def place(tmp_path: Path) -> Path:
 
 def call(place: Path, *more: str, models: str = "models") -> int:
     """Run `podium run` with small limits in this process."""
-    paths = [str(place / models), "--data", str(place / "data"), "--out", str(place / "out")]
-    return main(["run", *paths, *SMALL, *more])
+    given = {"--data": str(place / "data"), "--out": str(place / "out"), **dict(zip(SMALL[::2], SMALL[1::2]))}
+    options = [word for pair in given.items() if pair[0] not in more for word in pair]
+    return main(["run", str(place / models), *options, *more])
 
 
 @needs_sandbox

@@ -578,6 +578,9 @@ def test_the_steps_of_contributing_add_a_metric(tmp_path: Path) -> None:
         return done.stdout
 
     run("podium", "new", "ninth", "--statistics", folder=root / "metrics")
+    for name in ("metric.py", "companion.py"):
+        text = (TEMPLATE / name).read_text(encoding="utf-8").replace("my_metric", "ninth")
+        (root / "metrics" / "ninth" / name).write_text(text, encoding="utf-8")
     test = (root / "metrics" / "ninth" / "test_metric.py").rename(root / "tests" / "hosted" / "test_ninth.py")
     text = test.read_text(encoding="utf-8").replace("Path(__file__).parent", 'hosted.folder("ninth")')
     test.write_text(

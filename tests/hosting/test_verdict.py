@@ -124,7 +124,7 @@ HOSTILE = {
     "state": (
         {"state": "N = [0]", "direction": ""},
         STATES["a counter"][1],
-        "score(): expected the same number whenever it is called with the same tables",
+        "use no random numbers, no clock, and nothing that an earlier call left",
     ),
     "statistics that are none": ({"direction": DIRECTION + NO_STATISTICS}, (), "prepare(): expected "),
     "a file beside it": ({"state": "import helper"}, (), "uploaded alone"),

@@ -555,7 +555,7 @@ def test_a_new_metric_passes_podium_check(new: Path, capsys: Any, monkeypatch: A
 
 
 LINKS = {  # what CONTRIBUTING tells to link, and where
-    "README.md": ("\nCommands take one", "| `ninth` | rows | [ninth](metrics/ninth/README.md) |\n"),
+    "README.md": ("\nEach has a folder in", "| `ninth` | rows | [ninth](metrics/ninth/README.md) |\n"),
     "docs/index.md": ("\n**Reference**", "- [Ninth](../metrics/ninth/README.md)\n"),
     "mkdocs.yml": ("  - Reference:\n", "      - metrics/ninth.md\n"),
 }

@@ -105,20 +105,20 @@ def make_files(
     shown = _sample(solution, tested, learned, sample, row_id, {TEXT, *together, *known}, names)
     solution, tested, shown, kept = _in_order(solution, tested, shown, row_id, draw.seed)
     learned = learned if kept else _shuffled(learned, row_id, draw.seed)
+    parts.told.extend([f"The rows keep their order, because {kept}."] if kept else [])
     perfect, errors = _right_and_wrong(metric, tested, shown, row_id)
     trials = tried(solution, draw.seed, shown.frame, perfect, acceptance.refusals)
-    parts.told.extend([f"The rows keep their order, because {kept}."] if kept else [])
+    is_made = sample is None and metric.companion.sample_submission is None
+    parts.told.extend(_about_sample(shown, everything, {row_id, *known, *together}) if is_made else [])
     public = {SAMPLE: shown.cells} | _public(tested, learned, row_id, known)
     report = _report(parts.told, everything, draw, (solution, trials), public)
-    answers = [str(name) for name in shown.cells if name in tested.cells and name != row_id]
-    doubts = [*parts.doubts, _doubt_of_neighbors(everything, [row_id, *known], answers, draw)]
-    if not (kept or metric.is_own or doubts[-1]):
-        doubts.append(_doubt_of_order(tested, row_id, answers))
+    is_shuffled = not (kept or metric.is_own)
+    doubts = _doubts_of_order(everything, tested, shown, [row_id, *known], draw, is_shuffled)
     return Files(
         public,
         _private(tested, None if perfect is None else as_texts(perfect, metric), names),
         "\n\n".join(report) + "\n",
-        [*solution.notices, *filter(None, doubts)],
+        [*solution.notices, *parts.doubts, *doubts],
         solution,
         [*trials, Trial("a submission with errors", errors)],
         sorted(set(tested.items)),
@@ -237,6 +237,17 @@ def _shuffled(drawn: Labeled, row_id: str, seed: int) -> Labeled:
     return drawn.taken(order.shuffled(texts, dict(zip(texts, drawn.items)), seed))
 
 
+def _doubts_of_order(
+    everything: Labeled, tested: Labeled, shown: Sample, public: Sequence[str], draw: Draw, is_shuffled: bool
+) -> list[str]:
+    """Warn of an order that all may see and that tells an answer; the first public column has the ids."""
+    answers = [str(name) for name in shown.cells if name in tested.cells and name != public[0]]
+    doubt = _doubt_of_neighbors(everything, public, answers, draw)
+    if is_shuffled and not doubt:
+        doubt = _doubt_of_order(tested, public[0], answers)
+    return [doubt] if doubt else []
+
+
 def _doubt_of_neighbors(everything: Labeled, public: Sequence[str], answers: list[str], draw: Draw) -> str:
     """Warn of rows to learn from whose neighbors in the test set they tell."""
     if not draw.is_at_random:
@@ -328,6 +339,16 @@ def _sample(
         known = learned.labels if len(learned.labels) else truth
         frame = samples.made(solution, truth, row_id, no_answers, named, known)
     return Sample(frame, as_texts(frame, metric))
+
+
+def _about_sample(shown: Sample, drawn: Labeled, no_answers: Collection[str]) -> list[str]:
+    """Say which columns of the labels an automatic sample could not have."""
+    labels = drawn.labels.drop(columns=[TEXT, *no_answers, *shown.frame], errors="ignore")
+    untried = [str(name) for name in labels if samples.typical(labels[name]) is None]
+    told = (
+        f"In the sample submission {samples.why_untried(untried)}: if it lacks an answer, give one by --sample."
+    )
+    return [told] if untried else []
 
 
 def _sample_of_test(given: Sample, learned: Labeled, row_id: str, names: Mapping[str, str]) -> Sample:

@@ -14,7 +14,7 @@ from podium.hosting.kaggle import acceptance
 from podium.judge import trials
 from podium.scoring import evaluating
 from podium.words.errors import HostError, SubmissionRejected, UsageError
-from podium.words.wording import counted
+from podium.words.wording import counted, listed
 
 SENTINEL = re.compile(r"-9{2,}(\.0*)?")  # a number that stands for a missing one
 ASKED = (
@@ -96,7 +96,16 @@ def made(
             return _without_idle(solution, sample, scores)
         reasons.append(f"with {shown} in every row, {why}")
     metric = solution.metric.path.name
-    raise UsageError(ASKED.format(row_id=row_id, metric=metric, reason=reasons[-1]))
+    untried = [str(name) for name in truth if name != row_id and name not in known and name not in values]
+    reason = "; ".join([reasons[-1], *([why_untried(untried)] if untried else [])])
+    raise UsageError(ASKED.format(row_id=row_id, metric=metric, reason=reason))
+
+
+def why_untried(columns: list[str]) -> str:
+    """Say why columns of labels are no answers of an automatic sample."""
+    return (
+        f"{listed(columns)} {'was' if len(columns) == 1 else 'were'} not tried, as no value there occurs twice"
+    )
 
 
 def _without_idle(

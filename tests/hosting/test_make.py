@@ -1002,6 +1002,17 @@ def test_an_index_that_is_taken_for_the_ids_is_told(capsys, tmp_path, names, is_
 
 
 @pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(
+    ("body", "code"), [(EQUAL, 0), ("return float(submission['note'].str.len().mean())", 2)]
+)
+def test_a_column_that_no_automatic_sample_can_have_is_told(capsys, tmp_path, body, code):
+    labels = pd.DataFrame({"id": IDS, "note": [f"n{n}" for n in range(80)], "answer": LABELS})
+    found, out, err = run_podium(capsys, *one_metric(tmp_path, labels, body))
+    assert (found, "note was not tried, as no value there occurs twice" in out + err) == (code, True)
+    assert "--sample" in out + err
+
+
+@pytest.mark.usefixtures("in_process")
 @pytest.mark.filterwarnings("always")
 def test_empty_answers_that_nobody_can_give_are_told(capsys, tmp_path):
     line = one_metric(tmp_path, pd.DataFrame({"id": IDS, "answer": ["cat", "cat", None, "dog"] * 20}))

@@ -267,3 +267,21 @@ def test_a_module_stands_for_its_file(tmp_path: Path, monkeypatch: pytest.Monkey
     tables = pd.DataFrame({"id": [1, 2], "label": [*"ab"]}), pd.DataFrame({"id": [1, 2], "label": [*"aa"]})
     for metric in (module, module.score):
         assert podium.score(*tables, metric=metric).score == 0.5
+
+
+def test_a_score_that_is_better_if_it_is_lower_says_so(tmp_path: Path) -> None:
+    (tmp_path / "error.py").write_text(
+        f"{ACCURACY.replace('==', '!=')}\n\ndef higher_is_better():\n    return False\n"
+    )
+    tables = pd.DataFrame({"id": [1, 2], "label": [*"ab"]}), pd.DataFrame({"id": [1, 2], "label": [*"aa"]})
+    assert podium.score(*tables, tmp_path / "error.py").score_lines == "Score    0.500000  lower is better"
+    assert "lower is better" not in podium.score(SOLUTION, SUBMISSION).score_lines
+
+
+def test_tuning_and_its_tables_are_shown_in_a_notebook() -> None:
+    candidates = SUBMISSION.assign(probability=0.5)
+    shown = tuning.tune(FOLD, candidates, 2)._repr_html_()
+    assert "Nested " in shown
+    assert shown.count("<table") == 2
+    compared = podium.statistics.compare(podium.score(FOLD, SUBMISSION), podium.score(FOLD, SUBMISSION[::2]))
+    assert compared._repr_html_().endswith("</table><p>ahead in 100% of the draws</p>")

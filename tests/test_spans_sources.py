@@ -614,3 +614,10 @@ def test_tables_as_people_have_them():
         spans.from_table(table.assign(probability=pd.array([0.5, pd.NA], dtype="Float64")), ["a", "b"])
     with pytest.raises(ValueError, match="expected one column predictionstring, found 2"):
         spans.from_table(pd.concat([table, table[["predictionstring"]]], axis=1), ["a", "b"])
+
+
+def test_plain_types_without_labels_are_told_of_labels():
+    with pytest.raises(ValueError, match=r"found 'Claim' for token 0; for types without prefixes give labels="):
+        spans.from_word_labels([["Claim", "O"]])
+    made = spans.from_word_labels([["Claim", "O"]], labels=["O", *spans.TYPES])
+    assert triples(made) == [(0, "Claim", 0, 0)]

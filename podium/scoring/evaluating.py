@@ -308,9 +308,11 @@ class Evaluation:
 
     @property
     def score_lines(self) -> str:
-        """The score of each part, in one line per part."""
+        """The score of each part, in one line per part; the first one says if lower is better."""
+        lower = "" if self.solution.higher_is_better else "  lower is better"
         return "\n".join(
-            f"{'Score' if part == ALL else part:<8} {value:.6f}" for part, value in self.scores.items()
+            f"{'Score' if part == ALL else part:<8} {value:.6f}{lower if part == ALL else ''}"
+            for part, value in self.scores.items()
         )
 
     @functools.cached_property

@@ -658,9 +658,15 @@ class _Scheme(NamedTuple):
         known |= {tag: -1 for tag in others if str(tag) in UNLABELED}
         token = next((row for row, tag in enumerate(tags) if tag not in known), None)
         if token is not None:
+            kind = door.kind_of(tags[token])
+            cure = (
+                "; for types without prefixes give labels=['O', *podium.spans.TYPES]"
+                if kind is not None
+                else ""
+            )
             raise ValueError(
                 f"expected names or indices of the labels {', '.join(self.labels)}, found {tags[token]!r} for "
-                f"token {token}"
+                f"token {token}{cure}"
             )
         return np.array([known[tag] for tag in tags], dtype=np.int64)
 

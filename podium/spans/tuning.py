@@ -118,6 +118,11 @@ class Tuning:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        tables = {"Thresholds": self.thresholds, "Folds": self.folds}
+        shown = [f"<h4>{title}</h4>{table.to_html(index=False, border=0)}" for title, table in tables.items()]
+        return f"<pre>{self}</pre>{''.join(shown)}"
+
 
 @by_position
 def tune(

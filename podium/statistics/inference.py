@@ -107,7 +107,14 @@ class Comparison:
 
     def __repr__(self) -> str:
         table = self.table.to_string(index=False)
-        return table if np.isnan(self.score.ahead) else f"{table}\nahead in {self.score.ahead:.0%} of the draws"
+        return "\n".join([table, *self._ahead])
+
+    def _repr_html_(self) -> str:
+        return self.table.to_html(index=False, border=0) + "".join(f"<p>{line}</p>" for line in self._ahead)
+
+    @property
+    def _ahead(self) -> list[str]:
+        return [] if np.isnan(self.score.ahead) else [f"ahead in {self.score.ahead:.0%} of the draws"]
 
 
 def intervals(

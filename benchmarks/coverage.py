@@ -32,6 +32,7 @@ import pandas as pd
 from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
 from podium import statistics
+from podium.common.arrays import Floats, Ints
 from podium.metric import hosted
 from podium.ranking import jury, uncertainty
 from podium.ranking.uncertainty import Doubts, Field
@@ -40,7 +41,6 @@ from podium.statistics import Doubt, Reason, halves
 from podium.statistics.doubts import FEWEST_ON_A_BOARD, Units, doubt_of_difference, doubt_of_score, reaction
 from podium.statistics.inference import interval, widening, widening_jointly, widening_of_borders
 from podium.statistics.sampling import influences
-from podium.words.arrays import Floats, Ints
 
 POPULATION = 5000  # items
 RESAMPLES = 300

@@ -19,11 +19,11 @@ import pandas as pd
 from benchmarks import coverage
 from benchmarks.measure import print_table
 from podium import statistics
+from podium.common.arrays import Floats, Ints
 from podium.metric import hosted
 from podium.metric.contract import Measured
 from podium.statistics import halves
 from podium.statistics.inference import difference_of_draws
-from podium.words.arrays import Floats, Ints
 
 PILOTS, STEPS = 60, 8  # test sets for each step of the search for a difference, and its steps
 DRAWS = 300

@@ -13,9 +13,9 @@ import pandas as pd
 import podium
 from examples.essays import make_competition
 from podium import statistics
+from podium.common.arrays import Floats
 from podium.metric.contract import Measured
 from podium.ranking import estimate
-from podium.words.arrays import Floats
 
 ESSAYS, OTHERS = 2500, 1500
 TEAMS = 40

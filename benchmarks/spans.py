@@ -19,11 +19,11 @@ import podium
 from benchmarks.measure import machine, print_table, seconds_of
 from examples.essays import make_competition
 from podium import spans
+from podium.common.arrays import Floats, Ints
+from podium.common.errors import HostError
 from podium.metric import hosted
 from podium.spans.segments import to_segments
 from podium.tables.formats import read_table
-from podium.words.arrays import Floats, Ints
-from podium.words.errors import HostError
 
 REAL_ESSAYS = 15_594
 REPEATS = 9

@@ -18,8 +18,8 @@ import podium
 from benchmarks.measure import machine, print_table
 from examples.essays import make_competition
 from podium import statistics
+from podium.common.arrays import Bools, Floats, Ints
 from podium.statistics.inference import DETECTABLE
-from podium.words.arrays import Bools, Floats, Ints
 from tests.support import figures
 
 ESSAYS, LOST = 3000, 0.08

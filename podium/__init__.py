@@ -33,7 +33,7 @@ __all__ = [
     "spans", "statistics", "tuning", "verify", "write_report",
 ]  # fmt: skip
 
-from podium.words.version import __version__
+from podium.common.version import __version__
 
 # These are loaded when they are first used, because `podium --help` should not have to wait for pandas.
 _FUNCTIONS = {

@@ -1,4 +1,4 @@
-"""The exceptions of podium; see `podium.words.errors`."""
+"""The exceptions of podium; see `podium.common.errors`."""
 
-from podium.words.errors import *
-from podium.words.errors import __all__ as __all__
+from podium.common.errors import *
+from podium.common.errors import __all__ as __all__

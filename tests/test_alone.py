@@ -16,10 +16,10 @@ import pytest
 from podium.child import clean, forked, limits
 from podium.child.supervised import WorkerLostError
 from podium.child.workers import Workers, alone, nothing, spread, start_workers
+from podium.common.errors import SubmissionRejected
 from podium.contest import way
 from podium.metric import hosted
 from podium.tables.formats import parse_table
-from podium.words.errors import SubmissionRejected
 
 linux_alone = pytest.mark.skipif(
     not os.path.isdir("/proc/self/task"), reason="other systems start new processes"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from podium.common.errors import HostError
 from podium.metric import executed, hosted
 from podium.metric.guard import PACKAGE
-from podium.words.errors import HostError
 from tests.support import bytecode
 
 SCORE = "def score(solution, submission, row_id_column_name) -> float:\n    return "

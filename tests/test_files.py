@@ -21,13 +21,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from podium.common.errors import HostError, NotAFile, SubmissionRejected, UsageError
 from podium.contest import reading
 from podium.metric import hosted
 from podium.ranking import submissions
 from podium.tables import files, formats
 from podium.tables.files import parse_json, write_atomically
 from podium.tables.formats import parse_table, read_table, read_texts, write_table
-from podium.words.errors import HostError, NotAFile, SubmissionRejected, UsageError
 from tests.support.examples import some
 
 CSV = '''id,name,note,x,n,day,flag

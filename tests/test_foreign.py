@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import podium
+from podium.common.errors import MetricError, UsageError
 from podium.metric import foreign
-from podium.words.errors import MetricError, UsageError
 from tests.support.host_line import run_podium
 
 TRUTH = pd.DataFrame({"id": [1, 2], "label": ["a", "b"], "Usage": ["Public", "Private"]})

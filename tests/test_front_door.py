@@ -19,8 +19,8 @@ import pytest
 
 import podium
 from podium import cli, spans, tuning
+from podium.common.errors import HostError
 from podium.metric import hosted
-from podium.words.errors import HostError
 
 polars: Any = None
 with contextlib.suppress(ImportError):  # here, because it sets variables of the environment
@@ -231,7 +231,7 @@ def test_a_command_in_this_process_leaves_warnings_as_they_were(capsys: pytest.C
     before = warnings.showwarning
     assert cli.main(["score", "solution_sample.csv", "sample_submission.csv", "--bare"]) == 0
     assert warnings.showwarning is before
-    assert issubclass(podium.words.errors.SubmissionRejected, podium.words.errors.ToolError)
+    assert issubclass(podium.common.errors.SubmissionRejected, podium.common.errors.ToolError)
     assert round(float(capsys.readouterr().out), 6) == 0.587969
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import podium
+from podium.common.errors import CompanionError, MetricError, SubmissionRejected
 from podium.metric import hosted
 from podium.metric.contract import Companion
 from podium.scoring import evaluating
-from podium.words.errors import CompanionError, MetricError, SubmissionRejected
 from tests.support.new_metric import SOLUTION, SUBMISSION, metric_with
 
 # The template reads a submission in a step of its own, whose exception its statistics() catch.

@@ -9,9 +9,9 @@ import pytest
 
 import podium
 from podium import statistics
+from podium.common.errors import UsageError
 from podium.scoring import evaluating
 from podium.statistics import Doubt, Reason, halves
-from podium.words.errors import UsageError
 
 ROWS = 300
 

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from podium.words.errors import HostError, SubmissionRejected, UsageError
+from podium.common.errors import HostError, SubmissionRejected, UsageError
 from tests.support import command_line
 from tests.support.contests import CONTESTS, Contest
 

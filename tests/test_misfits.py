@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from podium.common.errors import MetricError, SubmissionRejected
 from podium.contest import way
 from podium.metric import hosted
 from podium.scoring import misfits
-from podium.words.errors import MetricError, SubmissionRejected
 
 ACCURACY = 'float((solution["label"] == submission["label"]).mean())'
 ERROR = 'float(((solution["price"] - submission["price"]) ** 2).mean() ** 0.5)'

@@ -12,8 +12,8 @@ import pytest
 import podium
 from podium.cli import COMMANDS
 from podium.cli.declared import declare
-from podium.words.errors import UsageError
-from podium.words.options import GIVEN, described, made, takes, whole_number
+from podium.common.errors import UsageError
+from podium.common.options import GIVEN, described, made, takes, whole_number
 
 
 @dataclass(frozen=True, kw_only=True)

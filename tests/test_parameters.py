@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from podium.common.errors import HostError, ToolError, UsageError
 from podium.metric import hosted
 from podium.metric.contract import Metric
-from podium.words.errors import HostError, ToolError, UsageError
 
 ANY_KIND = """
 from typing import Literal, Optional, Union

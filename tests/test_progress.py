@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from podium import cli
+from podium.common import progress
 from podium.metric import hosted
 from podium.scoring import evaluating
-from podium.words import progress
 from tests.support.new_metric import SAMPLES, SOLUTION, SUBMISSION, metric_with
 
 # What the steps of the template tell of their work.

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from podium.common.errors import HostError, SubmissionRejected
 from podium.tables.schema import NAME, REMARK, TEXT, TIME, Table, number, one_of, whole
-from podium.words.errors import HostError, SubmissionRejected
 
 RUNS = Table(
     key=["team"],

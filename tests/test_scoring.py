@@ -12,10 +12,10 @@ import pytest
 
 import podium
 from examples.essays import make_competition
+from podium.common.errors import SubmissionRejected
 from podium.metric import hosted
 from podium.scoring import evaluating
 from podium.scoring.explain import mistakes_of
-from podium.words.errors import SubmissionRejected
 from tests.support.samples import case_of
 from tests.support.unified import evaluate
 

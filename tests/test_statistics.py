@@ -17,9 +17,9 @@ import podium
 from benchmarks import coverage
 from examples.essays import make_competition
 from podium import statistics
+from podium.common.errors import HostError, SubmissionRejected, UsageError
 from podium.metric import hosted
 from podium.statistics import Doubt, Reason, doubts, inference, population, sampling
-from podium.words.errors import HostError, SubmissionRejected, UsageError
 from tests.support.first_again import transcribed
 from tests.support.new_metric import TEMPLATE
 from tests.support.plausible import plausible_scores

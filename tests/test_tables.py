@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 import podium
+from podium.common.errors import HostError, SubmissionRejected
 from podium.hosting.bundles import bundle
 from podium.hosting.competition import Competition
 from podium.hosting.terms import Terms
 from podium.metric import hosted
 from podium.tables import ids
-from podium.words.errors import HostError, SubmissionRejected
 from tests.hosting.test_bundle import execute, unpack
 from tests.support.command_line import run
 from tests.support.host_line import ACCURACY, SOLUTION, SUBMISSION, run_podium, stay_in_process

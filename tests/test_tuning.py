@@ -12,12 +12,12 @@ import metric
 import podium
 from examples.essays import make_competition
 from podium import spans, statistics
+from podium.common.errors import SubmissionRejected, UsageError
 from podium.spans import tuning
 from podium.spans.segments import predictionstrings
 from podium.spans.tuning import deal
 from podium.statistics import Difference, Doubt, Reason
 from podium.tables.formats import read_table
-from podium.words.errors import SubmissionRejected, UsageError
 from tests.support import command_line
 from tests.support.frames import solution, submission, words
 

@@ -15,6 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.errors import HostError, ToolError
+from podium.common.wording import listed
 from podium.markups import explanation as shared
 from podium.markups import files, spans
 from podium.markups.companion import companion_of
@@ -23,8 +25,6 @@ from podium.markups.mistakes import Span
 from podium.metric.contract import ScoredSubmission
 from podium.scoring import evaluating
 from podium.scoring.explain import ratio
-from podium.words.errors import HostError, ToolError
-from podium.words.wording import listed
 
 from . import importers, metric
 from .foreign import HOW, JSON_MIN

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from podium.common.errors import ToolError
+from podium.common.wording import listed
 from podium.tables.files import parse_json, read_bytes
-from podium.words.errors import ToolError
-from podium.words.wording import listed
 
 HOW = (
     "What is read: brat (.ann), INCEpTION (UIMA CAS), Label Studio (JSON), podium's own JSON, and from every "

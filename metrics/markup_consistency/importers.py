@@ -29,6 +29,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from podium.common.errors import ToolError, missing_extra
+from podium.common.wording import counted, listed
 from podium.markups.files import (
     ALGORITHM,
     SETTINGS,
@@ -40,8 +42,6 @@ from podium.markups.files import (
 )
 from podium.tables.files import MOST_BYTES, parse_json, read_bytes, read_text
 from podium.tables.offsets import AnnotatedText, FoundPlace, Place, difference_of
-from podium.words.errors import ToolError, missing_extra
-from podium.words.wording import counted, listed
 
 from .foreign import json_in, refuse_foreign
 

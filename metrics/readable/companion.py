@@ -14,6 +14,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
+from podium.common.errors import HostError
+from podium.common.wording import counted, listed
 from podium.markups import explanation as shared
 from podium.markups import files
 from podium.markups.companion import companion_of
@@ -21,8 +23,6 @@ from podium.markups.explanation import AMONG, WITH, Criteria
 from podium.markups.mistakes import Span
 from podium.metric.contract import ScoredSubmission
 from podium.tables import schema
-from podium.words.errors import HostError
-from podium.words.wording import counted, listed
 
 from . import metric
 

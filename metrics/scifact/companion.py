@@ -16,11 +16,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
+from podium.common.wording import counted, natural_order
 from podium.metric import contract
 from podium.metric.contract import Companion, PreparedSolution, ScoredSubmission
 from podium.tables.files import read_lines
-from podium.words.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
-from podium.words.wording import counted, natural_order
 
 from . import metric
 

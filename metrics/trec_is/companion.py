@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.common.wording import counted, listed
 from podium.metric import contract
 from podium.metric.contract import Companion, PreparedSolution, ScoredSubmission
 from podium.scoring.explain import ratio
 from podium.tables.files import parse_json, read_lines, read_text
-from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.words.wording import counted, listed
 
 from . import metric
 

@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics as sufficient
+from podium.common.arrays import Floats, Ints
+from podium.common.wording import counted, listed
 from podium.metric import contract
 from podium.metric.contract import Companion, PreparedSolution, ScoredSubmission, Variants
 from podium.scoring.evaluating import ALL
 from podium.scoring.explain import SMALL_SUBPOPULATION, ratio
-from podium.words.arrays import Floats, Ints
-from podium.words.wording import counted, listed
 
 from . import cures, habits, points, variants
 

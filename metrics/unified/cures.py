@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from podium import statistics as sufficient
-from podium.words.arrays import Floats
+from podium.common.arrays import Floats
 
 GAPS = (1, 2, 4, 8)  # words between neighbors that are joined
 LENGTHS = (2, 3, 5, 8, 12)  # words that a segment has at least

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.errors import SubmissionRejected
+from podium.common.wording import counted, listed
 from podium.metric.contract import PreparedSolution
 from podium.scoring.evaluating import ALL
 from podium.tables import ids
-from podium.words.errors import SubmissionRejected
-from podium.words.wording import counted, listed
 
 OTHER_NAMES = {"id": "essay_id", "class": "discourse_type"}
 # With fewer matches, a habit cannot be told from chance.

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.words.arrays import Bools, Floats, Ints, ranges
+from podium.common.arrays import Bools, Floats, Ints, ranges
 
 CAUSES = (
     "wrong type",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium.words.arrays import Floats, Ints, ranges
+from podium.common.arrays import Floats, Ints, ranges
 
 TEMPERATURES = (0.0, 50.0, 60.0, 70.0, 80.0, math.inf)
 WEIGHTS = (0.25, 0.75)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from podium.words.errors import UsageError, missing_extra
+from podium.common.errors import UsageError, missing_extra
 
 SECONDS_TO_CONNECT = 10
 PROBE_SECONDS = 30

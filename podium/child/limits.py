@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from podium.words.errors import SubmissionRejected
+from podium.common.errors import SubmissionRejected
 
 if sys.platform == "linux":
     import resource

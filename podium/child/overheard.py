@@ -17,7 +17,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import IO, Any, TextIO
 
-from podium.words.wording import printable
+from podium.common.wording import printable
 
 __all__ = [
     "all_told",

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from podium.child import clean, overheard, processes
-from podium.words.errors import HostError, UsageError, exit_code_of
+from podium.common.errors import HostError, UsageError, exit_code_of
 
 if TYPE_CHECKING:
     import subprocess

@@ -23,10 +23,10 @@ from typing import Any, NoReturn
 from podium.child.supervised import Patience, supervised
 from podium.cli.arguments import is_of_competition, with_record, with_solution
 from podium.cli.declared import declare
+from podium.common import errors
+from podium.common.options import made
+from podium.common.version import __version__
 from podium.metric import own
-from podium.words import errors
-from podium.words.options import made
-from podium.words.version import __version__
 
 __all__ = ["COMMANDS", "main", "process"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from podium.cli import arguments
 from podium.cli.arguments import OfParameters
-from podium.words.errors import AccountWarning, UsageError
+from podium.common.errors import AccountWarning, UsageError
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class Options(OfParameters):
 def run(options: Options) -> None:
     """Compare the experts, and print tables or JSON."""
     from podium.cli import console
+    from podium.common import progress
     from podium.contest import way
     from podium.markups import files
     from podium.metric import hosted
     from podium.scoring import evaluating
-    from podium.words import progress
 
     metric = hosted.load(options.metric)
     agree = metric.companion.agreement

@@ -8,9 +8,9 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from podium.common.errors import HostError, UsageError
+from podium.common.options import Values, whole_number
 from podium.metric import own
-from podium.words.errors import HostError, UsageError
-from podium.words.options import Values, whole_number
 
 if TYPE_CHECKING:
     from podium.hosting.competition import Competition

@@ -14,8 +14,8 @@ from typing import Literal
 
 from podium.cli import arguments
 from podium.cli.arguments import OfCompetition
+from podium.common.errors import UsageError
 from podium.hosting.terms import Terms
-from podium.words.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.cli.arguments import OfTrial, parameters
-from podium.words.errors import HostError, UsageError
+from podium.common.errors import HostError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd

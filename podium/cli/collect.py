@@ -39,9 +39,9 @@ class Options:
 
 def run(options: Options) -> None:
     """Collect, and say how much was left out."""
+    from podium.common import progress
+    from podium.common.wording import printable
     from podium.hosting import collecting
-    from podium.words import progress
-    from podium.words.wording import printable
 
     with progress.shown("collecting") as show:
         collected = collecting.collect(

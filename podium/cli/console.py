@@ -1,6 +1,6 @@
 """Print tables as aligned plain text, values as JSON, and notices.
 
-Everything that is printed passes through `podium.words.wording.printable`, because names and ids are foreign
+Everything that is printed passes through `podium.common.wording.printable`, because names and ids are foreign
 text.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium.words.wording import printable
+from podium.common.wording import printable
 
 SECONDS_WORTH_TELLING = 5.0
 
@@ -28,8 +28,8 @@ def warn(notices: Iterable[str]) -> None:
 @contextmanager
 def further_calls(number: int, seconds: float) -> Iterator[None]:
     """Say how many further calls of score() follow, if they take a while, and show how many have ended."""
+    from podium.common import progress
     from podium.metric import guard
-    from podium.words import progress
 
     if number and number * seconds >= SECONDS_WORTH_TELLING:
         sys.stdout.flush()

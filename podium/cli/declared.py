@@ -1,4 +1,4 @@
-"""Declare the arguments of a command from the dataclass of its options, see `podium.words.options`.
+"""Declare the arguments of a command from the dataclass of its options, see `podium.common.options`.
 
 In its docstring, what stands behind a colon takes the place of the value in the help, and “Other Parameters”
 are the advanced ones.
@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from podium.words.options import Values, described, flag_of, kind_of
+from podium.common.options import Values, described, flag_of, kind_of
 
 __all__ = ["SEVERAL", "declare"]
 

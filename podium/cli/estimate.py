@@ -10,7 +10,7 @@ changes. BOARD has the columns team, score, runtime (seconds) and, to break ties
 from dataclasses import KW_ONLY, dataclass
 
 from podium.cli.boost import OfBoard
-from podium.words.errors import HostError, UsageError
+from podium.common.errors import HostError, UsageError
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ import pandas as pd
 from podium.child import limits
 from podium.child.workers import alone
 from podium.cli.score_options import Options
+from podium.common.arrays import Bools
+from podium.common.errors import SubmissionRejected, UsageError
+from podium.common.wording import counted, listed, natural_order
 from podium.contest import reading, way
 from podium.metric.contract import Metric, Progress
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables.files import is_table_name, read_text
 from podium.tables.formats import read_texts, write_table
-from podium.words.arrays import Bools
-from podium.words.errors import SubmissionRejected, UsageError
-from podium.words.wording import counted, listed, natural_order
 
 Tell = Callable[[Iterable[str]], None]
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from podium.cli.arguments import OfMetric, share
 from podium.cli.declared import SEVERAL
-from podium.words.errors import UsageError
+from podium.common.errors import UsageError
 
 if TYPE_CHECKING:
     from podium.hosting.folders import Files

@@ -11,7 +11,7 @@ intervals and the score of each group of rows. Then there are a companion, a pag
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from podium.words.errors import UsageError
+from podium.common.errors import UsageError
 
 PLAIN, WITH_STATISTICS = (
     Path(__file__).parents[1] / "metric" / name for name in ("new_metric_plain", "new_metric")

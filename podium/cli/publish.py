@@ -18,8 +18,8 @@ from typing import Annotated, Literal
 
 from podium.cli import arguments
 from podium.cli.arguments import OfCompetition
+from podium.common.errors import UsageError
 from podium.hosting.terms import LAST_DATE
-from podium.words.errors import UsageError
 
 StepName = Literal["create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark"]
 

@@ -64,7 +64,7 @@ def run(options: Options) -> None:
 
 def print_team(final: "FinalBoard", team: str, page: str) -> None:
     """Print what became of a team's files and models, and where its page is."""
-    from podium.words.wording import printable
+    from podium.common.wording import printable
 
     print(f"\n{printable(team)}, as on {final.folder / page}:")
     row = final.leaderboard[final.leaderboard["team"] == team]
@@ -85,8 +85,8 @@ def print_team(final: "FinalBoard", team: str, page: str) -> None:
 def print_report(final: "FinalBoard") -> None:
     """Print the counts, the sentences for the jury, the first teams and the warnings."""
     from podium.cli import console
+    from podium.common.wording import counted, listed
     from podium.ranking import rewards, sentences
-    from podium.words.wording import counted, listed
 
     facts = final.facts
     counts = facts["counts"]

@@ -12,8 +12,8 @@ in its current folder. A run that was stopped continues when it is started again
 
 import warnings
 
+from podium.common.errors import HostError, SubmissionRejected
 from podium.running.run import Options, of_options
-from podium.words.errors import HostError, SubmissionRejected
 
 FAILURES_SHOWN = 5  # with their reasons; all are in failed.csv
 COLUMNS = ["team", "submission", "runtime", "runtime_error", "runs", "marks"]  # on the screen

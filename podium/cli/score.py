@@ -11,17 +11,17 @@ import warnings
 
 from podium.cli import arguments
 from podium.cli.score_options import Options
-from podium.words.errors import AccountWarning, UsageError
+from podium.common.errors import AccountWarning, UsageError
 
 
 def run(options: Options) -> None:
     """Score, explain, and write what was asked for."""
     _check(options)
     from podium.cli import console, item_choice, told
+    from podium.common import progress
     from podium.metric import hosted
     from podium.tables.files import is_table_name
     from podium.tables.formats import check_table_name
-    from podium.words import progress
 
     if options.rows is not None:
         check_table_name(options.rows)

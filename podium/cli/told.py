@@ -10,6 +10,7 @@ from podium import statistics
 from podium.cli import console
 from podium.cli.item_choice import Done, by_fold
 from podium.cli.score_options import Options
+from podium.common.errors import UsageError
 from podium.contest import reading
 from podium.markups import files
 from podium.report import comparison, page, paper
@@ -17,7 +18,6 @@ from podium.scoring import explain
 from podium.scoring.evaluating import ALL, Evaluation
 from podium.statistics import Difference, halves
 from podium.tables.formats import write_table
-from podium.words.errors import UsageError
 
 
 class ScoredFiles:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from podium.cli import arguments
 from podium.cli.arguments import OfParameters, not_negative, positive, probability
-from podium.words.errors import UsageError
+from podium.common.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ It reads the folder's run.json and the inputs that this file names, and no store
 differs, the first differences are listed and the exit code is 1.
 """
 
+from podium.common.errors import Differences
 from podium.ranking.verify import Options
-from podium.words.errors import Differences
 
 DIFFERENCES_SHOWN = 10
 

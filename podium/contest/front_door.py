@@ -69,11 +69,11 @@ def score(
 
     Raises
     ------
-    podium.words.errors.SubmissionRejected
+    podium.common.errors.SubmissionRejected
         The submission is wrong. The text says what was expected, where, and what was found.
-    podium.words.errors.HostError
+    podium.common.errors.HostError
         The solution, a parameter or the metric is wrong.
-    podium.words.errors.UsageError
+    podium.common.errors.UsageError
         There is no such metric.
     TypeError
         An argument is an object of another type. The text names the right one.
@@ -97,7 +97,7 @@ def score(
 
     >>> try:
     ...     score(solution, submission.assign(discourse_type=submission["discourse_type"].str.lower()))
-    ... except podium.words.errors.SubmissionRejected as problem:
+    ... except podium.common.errors.SubmissionRejected as problem:
     ...     print(str(problem).partition(".")[0])
     write 'Lead' in discourse_type, found 'lead'
     """
@@ -148,9 +148,9 @@ def prepare(
 
     Raises
     ------
-    podium.words.errors.HostError
+    podium.common.errors.HostError
         The solution, a parameter or the metric is wrong.
-    podium.words.errors.UsageError
+    podium.common.errors.UsageError
         There is no such metric.
     TypeError
         The solution is not a DataFrame.

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from podium.common.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.metric import hosted
 from podium.metric.contract import Metric
 from podium.scoring.evaluating import Solution
@@ -24,7 +25,6 @@ from podium.tables.files import (
     refuse_url,
 )
 from podium.tables.formats import parse_table
-from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
 
 # Under these names a table says in its attrs what was read of which files, whether something was left out, and
 # what files should be like, if they are not.

@@ -16,13 +16,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from podium.common.errors import HostError, UsageError
+from podium.common.wording import printable
 from podium.metric import executed, hosted
 from podium.metric.contract import Metric
 from podium.metric.own import DEFAULT
 from podium.tables import records
 from podium.tables.files import Location, write_atomically
-from podium.words.errors import HostError, UsageError
-from podium.words.wording import printable
 
 RECORD = "competition.json"
 PRIVATE = "private"  # the folder of the solution, beside which the record lies

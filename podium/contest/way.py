@@ -25,6 +25,15 @@ import pandas as pd
 from podium.child import limits
 from podium.child.forked import CannotTravelError
 from podium.child.workers import alone
+from podium.common.errors import (
+    ContractWarning,
+    HostError,
+    MetricError,
+    SubmissionRejected,
+    ToolError,
+    UsageError,
+)
+from podium.common.wording import listed
 from podium.contest import reading, recorded
 from podium.judge import trials
 from podium.judge.trials import Platform, Use
@@ -35,15 +44,6 @@ from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables import ids
 from podium.tables.files import Location
 from podium.tables.formats import read_table
-from podium.words.errors import (
-    ContractWarning,
-    HostError,
-    MetricError,
-    SubmissionRejected,
-    ToolError,
-    UsageError,
-)
-from podium.words.wording import listed
 
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
 PIPED = "-"  # the standard input, which cannot be read twice

@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from podium.common.errors import HostError, ToolError, UsageError
+from podium.common.wording import counted, listed, printable
 from podium.hosting.bundles import judge
 from podium.hosting.folders import new_folder
 from podium.metric.contract import Progress
@@ -39,8 +41,6 @@ from podium.tables.files import (
 )
 from podium.tables.formats import read_texts, table_bytes
 from podium.tables.schema import TEXT, Cells, Table
-from podium.words.errors import HostError, ToolError, UsageError
-from podium.words.wording import counted, listed, printable
 
 SITES = ("codabench",)
 MANIFEST, COLLECTED = "manifest.csv", "collected.csv"
@@ -144,9 +144,9 @@ def collect(
 
     Raises
     ------
-    podium.words.errors.UsageError
+    podium.common.errors.UsageError
         An export is not there or is none of this site, or a phase has to be chosen.
-    podium.words.errors.HostError
+    podium.common.errors.HostError
         A table of the export is damaged.
 
     Examples

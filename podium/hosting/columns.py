@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.words.errors import HostError
+from podium.common.errors import HostError
 
 
 def require(table: pd.DataFrame, names: Iterable[str], where: str) -> None:

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from podium.common.errors import HostError
 from podium.contest import recorded
 from podium.contest.recorded import PRIVATE, RECORD
 from podium.hosting.folders import (
@@ -27,7 +28,6 @@ from podium.hosting.folders import (
 from podium.metric import hosted
 from podium.metric.hosted import Metric
 from podium.tables.formats import stream_rows
-from podium.words.errors import HostError
 
 # A parameter in a numpy-style docstring: its name, its type and its indented meaning.
 PARAMETER = re.compile(r"^(\w+) : (.*)\n((?:[ ]{4}.*\n)*)", re.MULTILINE)

@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Bools, Ints, by_essay
+from podium.common.errors import HostError
+from podium.common.wording import counted, listed
 from podium.contest import way
 from podium.hosting import splitting
 from podium.hosting.evidence import Coded
@@ -37,9 +40,6 @@ from podium.spans.vocabulary import LABEL, PROBABILITIES, TYPES
 from podium.tables.files import read_bytes
 from podium.tables.formats import parse_texts
 from podium.tables.offsets import AnnotatedText, Place
-from podium.words.arrays import Bools, Ints, by_essay
-from podium.words.errors import HostError
-from podium.words.wording import counted, listed
 
 METRIC = "unified"
 ESSAY_IDS = ("essay_id_comp", "essay_id", "id")

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Bools, Ints
 from podium.scoring.evaluating import USAGE
-from podium.words.arrays import Bools, Ints
 
 LEAST_ROWS = 20  # fewer rows tell nothing
 MOST_ROWS = 2_000  # more would only take time

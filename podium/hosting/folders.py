@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from podium.common import progress
+from podium.common.errors import HostError, UsageError
 from podium.contest import way
 from podium.contest.recorded import PRIVATE
 from podium.judge.trials import Platform
@@ -21,8 +23,6 @@ from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS
 from podium.tables.files import Location, alone_in, is_table_name, left_folders, read_bytes
 from podium.tables.formats import parse_rows, read_texts, stream_rows
-from podium.words import progress
-from podium.words.errors import HostError, UsageError
 
 PUBLIC = "public"
 SOLUTION, PERFECT, SAMPLE = "solution.csv", "perfect_submission.csv", "sample_submission.csv"

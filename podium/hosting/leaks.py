@@ -22,6 +22,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Ints
+from podium.common.errors import HostError
+from podium.common.wording import listed
 from podium.contest import recorded
 from podium.contest.recorded import PRIVATE, RECORD
 from podium.hosting import evidence
@@ -31,9 +34,6 @@ from podium.hosting.phrases import Ids, Phrases, words_of, written
 from podium.hosting.unpacking import decoded, is_plain, tables_of, unpacked
 from podium.scoring.evaluating import USAGE
 from podium.tables.files import Location
-from podium.words.arrays import Ints
-from podium.words.errors import HostError
-from podium.words.wording import listed
 
 TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so a solution may repeat them
 SHORTEST_TEXT = 40  # characters: shorter texts may be equal by chance

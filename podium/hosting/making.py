@@ -10,6 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Ints
+from podium.common.errors import HostError, ToolError
+from podium.common.wording import counted
 from podium.contest import reading, recorded, way
 from podium.contest.recorded import PRIVATE, RECORD, Record
 from podium.hosting import columns, leaks, order, round_trip, samples, splitting, starter
@@ -42,9 +45,6 @@ from podium.scoring.evaluating import IGNORED, PARTS, USAGE
 from podium.tables import ids
 from podium.tables.files import ReadFile, read_once
 from podium.tables.formats import csv_bytes
-from podium.words.arrays import Ints
-from podium.words.errors import HostError, ToolError
-from podium.words.wording import counted
 
 TEXT = "text"
 NEW_IDS = "new_ids.csv"

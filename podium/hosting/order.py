@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Ints
+from podium.common.errors import ToolError
 from podium.contest import way
 from podium.hosting.evidence import Secrets, coded, natural, told_by_order
 from podium.scoring import evaluating
 from podium.tables import ids
-from podium.words.arrays import Ints
-from podium.words.errors import ToolError
 
 # A day or a month, with the year in front or behind, or eight digits.
 DATE = re.compile(

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Ints
 from podium.hosting.evidence import Coded, natural
-from podium.words.arrays import Ints
 
 LINES_AT_ONCE = 1_000  # whose words are in memory together
 LONGEST_PHRASE = 40  # words by which an id or a value is known; a longer one is known by its first words

@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common import progress
+from podium.common.errors import HostError, ToolError
+from podium.common.wording import counted
 from podium.contest import reading, way
 from podium.contest.recorded import PRIVATE
 from podium.hosting.folders import SOLUTION, Files, Trial, as_texts, written_rows
@@ -23,9 +26,6 @@ from podium.scoring import evaluating
 from podium.tables import ids
 from podium.tables.files import Location, ReadFile
 from podium.tables.formats import csv_bytes
-from podium.words import progress
-from podium.words.errors import HostError, ToolError
-from podium.words.wording import counted
 
 SAME = "is read by Kaggle as by podium"
 WORDS = "has no word that Kaggle takes for empty"

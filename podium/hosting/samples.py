@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from podium.common.errors import HostError, SubmissionRejected, UsageError
+from podium.common.wording import counted, listed
 from podium.contest import way
 from podium.hosting.kaggle import acceptance
 from podium.judge import trials
 from podium.scoring import evaluating
-from podium.words.errors import HostError, SubmissionRejected, UsageError
-from podium.words.wording import counted, listed
 
 SENTINEL = re.compile(r"-9{2,}(\.0*)?")  # a number that stands for a missing one
 ASKED = (

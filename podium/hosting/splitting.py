@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Bools, Floats, Ints
+from podium.common.errors import HostError, UsageError
+from podium.common.wording import listed
 from podium.contest import way
 from podium.hosting import columns, order
 from podium.hosting.evidence import natural
@@ -19,9 +22,6 @@ from podium.metric.hosted import Metric
 from podium.scoring import evaluating
 from podium.scoring.evaluating import IGNORED, PARTS, USAGE
 from podium.tables import ids
-from podium.words.arrays import Bools, Floats, Ints
-from podium.words.errors import HostError, UsageError
-from podium.words.wording import listed
 
 TRAIN, TESTED = "train", "test"
 ONE_BOARD = "For one board alone, give the labels a column Usage that says Public in every row."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, NamedTuple
 
-from podium.words.options import Values, whole_number
+from podium.common.options import Values, whole_number
 
 DAY = timedelta(days=1)
 

@@ -16,6 +16,9 @@ import numpy as np
 import pandas as pd
 
 from podium import statistics
+from podium.common.arrays import Bools, Floats
+from podium.common.errors import CompanionError, MetricError, SubmissionRejected, ToolError
+from podium.common.wording import counted, listed
 from podium.metric import adapted, hosted
 from podium.metric.contract import Metric, Prepared
 from podium.metric.guard import is_refusal
@@ -38,9 +41,6 @@ from podium.metric.shapes import (
 )
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Evaluation
-from podium.words.arrays import Bools, Floats
-from podium.words.errors import CompanionError, MetricError, SubmissionRejected, ToolError
-from podium.words.wording import counted, listed
 
 MOST_COLUMN_TRIALS = 60  # of columns that a metric may not need
 MOST_TRIALS = 3  # of a score that should be the same again

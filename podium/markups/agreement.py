@@ -10,6 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
+from podium.common.arrays import Floats
+from podium.common.errors import HostError
+from podium.common.wording import listed
 from podium.contest.reading import with_account
 from podium.markups.explanation import (
     AMONG,
@@ -23,9 +26,6 @@ from podium.markups.explanation import (
 )
 from podium.metric import contract
 from podium.scoring.explain import ratio
-from podium.words.arrays import Floats
-from podium.words.errors import HostError
-from podium.words.wording import listed
 
 LEAST_DOCUMENTS = 10  # an interval from fewer documents would say more than they know
 

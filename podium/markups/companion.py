@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from podium.common.errors import HostError, SubmissionRejected, ToolError
 from podium.markups import files
 from podium.markups.agreement import Agreement
 from podium.markups.explanation import Criteria, PreparedMarkups, closest_markups
 from podium.metric.contract import Companion
-from podium.words.errors import HostError, SubmissionRejected, ToolError
 
 
 def companion_of(

@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from podium import statistics
+from podium.common.arrays import Bools, Floats, Ints
+from podium.common.wording import counted, listed
 from podium.markups.files import ALGORITHM, leave_out, name_in
 from podium.markups.mistakes import Span, of_spans
 from podium.metric import contract
@@ -22,8 +24,6 @@ from podium.scoring import evaluating
 from podium.scoring.explain import ratio
 from podium.tables import ids
 from podium.tables.names import alike, skeleton_of
-from podium.words.arrays import Bools, Floats, Ints
-from podium.words.wording import counted, listed
 
 NAMES_SHOWN = 10
 AMONG, WITH = "experts with each other", "algorithm with experts"

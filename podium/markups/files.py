@@ -15,12 +15,12 @@ from typing import Any
 
 import pandas as pd
 
+from podium.common.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
+from podium.common.wording import counted, listed
 from podium.contest.reading import PARTLY, READ, SHAPE, with_account
 from podium.metric.contract import PreparedSolution, ScoredSubmission
 from podium.tables.files import parse_json, read_text
 from podium.tables.offsets import BYTE_ORDER_MARK, AnnotatedText, Place
-from podium.words.errors import AccountWarning, HostError, SubmissionRejected, ToolError, UsageError
-from podium.words.wording import counted, listed
 
 ALGORITHM = "algorithm"
 ENDINGS = (".json", ".json.gz")  # of files of one document each

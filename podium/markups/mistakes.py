@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Sequence
 
-from podium.words.wording import counted
+from podium.common.wording import counted
 
 __all__ = ["Span", "of_spans"]
 

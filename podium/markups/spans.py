@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from podium.common.errors import HostError, SubmissionRejected, ToolError
+from podium.common.wording import counted, listed
 from podium.contest.reading import SHAPE
 from podium.markups.files import ROWS, Account, RowsOfSpans, accounted, placed, without_tags
 from podium.tables.frames import as_frame
-from podium.words.errors import HostError, SubmissionRejected, ToolError
-from podium.words.wording import counted, listed
 
 SEPARATOR = "|"  # between the tags of a span
 PLACE = ("start", "end")
@@ -61,9 +61,9 @@ def from_spans(table: pd.DataFrame, texts: pd.DataFrame | None = None) -> pd.Dat
 
     Raises
     ------
-    podium.words.errors.HostError
+    podium.common.errors.HostError
         The table of the experts or that of the texts is wrong. The text says in which row.
-    podium.words.errors.SubmissionRejected
+    podium.common.errors.SubmissionRejected
         The table of an algorithm is wrong.
 
     Examples

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Floats, Ints
 from podium.metric.contract import ALL_ITEMS, REQUIRED, Metric, Prepared
 from podium.metric.shapes import (
     SIGNATURE,
@@ -28,7 +29,6 @@ from podium.metric.shapes import (
     note,
     where,
 )
-from podium.words.arrays import Floats, Ints
 
 GROUP = "group"  # the attribute of labels that name none
 

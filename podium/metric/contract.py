@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy.typing as npt
 import pandas as pd
 
-from podium.words.arrays import Bools, Floats, Ints
+from podium.common.arrays import Bools, Floats, Ints
 
 __all__ = [
     "ALL_ITEMS",

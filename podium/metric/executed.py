@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
+from podium.common.errors import HostError
 from podium.tables.files import read_bytes
-from podium.words.errors import HostError
 
 METRIC_FILE, COMPANION_FILE = "metric.py", "companion.py"
 METRIC = Path(METRIC_FILE).stem  # by which the files of a folder import the metric, whatever its file is called

@@ -20,10 +20,10 @@ from typing import Any, Protocol, TypeVar
 
 from podium.child import clean
 from podium.child.overheard import caught
+from podium.common.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
 from podium.metric import adapted, shapes
 from podium.metric.contract import VISIBLE_ERRORS, Companion, Metric, Prepared, Variants
 from podium.metric.shapes import demand
-from podium.words.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
 
 # Each folder becomes a package below this one, and its files become modules of that package.
 PACKAGE = "podium_metrics"

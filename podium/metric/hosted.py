@@ -23,14 +23,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from podium.common.errors import CompanionError, HostError, ToolError, UsageError
+from podium.common.wording import listed
 from podium.metric import adapted, executed, foreign, guard, own, shapes
 from podium.metric.contract import REQUIRED, Companion, Metric
 from podium.metric.executed import COMPANION_FILE, METRIC_FILE, Executed
 from podium.metric.guard import PACKAGE
 from podium.metric.own import DEFAULT, ROOT, folder, names
 from podium.tables.files import Location
-from podium.words.errors import CompanionError, HostError, ToolError, UsageError
-from podium.words.wording import listed
 
 __all__ = [
     "DEFAULT",

@@ -18,9 +18,9 @@ from typing import Any, get_type_hints
 import numpy as np
 import pandas as pd
 
+from podium.common.errors import CompanionError, ContractWarning, HostError
 from podium.metric.contract import REQUIRED, Explanation, Metric, Prepared
 from podium.tables import records
-from podium.words.errors import CompanionError, ContractWarning, HostError
 
 # What a metric should do, as podium check prints it.
 SIGNATURE = "takes solution, submission, row_id_column_name first"

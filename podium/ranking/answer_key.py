@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Bools, Floats, Ints
 from podium.scoring.answers import Answers
 from podium.scoring.explain import ratio
-from podium.words.arrays import Bools, Floats, Ints
 
 MOST_FILES = 10  # distinct files, the best ones
 FEWEST_FILES = 5  # with fewer, chance gives the same other answer too easily

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from podium.child.workers import TASKS_PER_WORKER, Workers, spread
+from podium.common.errors import ToolError, UsageError
+from podium.common.progress import track
 from podium.ranking import store
 from podium.ranking.job import Job, entry_name
 from podium.ranking.submissions import Submission
 from podium.scoring.evaluating import Solution
-from podium.words.errors import ToolError, UsageError
-from podium.words.progress import track
 
 BYTES_AT_ONCE = 2**22  # of submissions in one task
 BYTES_OF_ENTRIES = 2**24  # of entries, because entries of real size are resampled 16 at a time

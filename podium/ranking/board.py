@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.errors import HostError
+from podium.common.wording import counted
 from podium.contest import reading
 from podium.ranking import (
     choice,
@@ -44,8 +46,6 @@ from podium.ranking.uncertainty import Certainty
 from podium.scoring.evaluating import Solution
 from podium.statistics import group_slopes, sums
 from podium.statistics.population import names_of_groups, sizes_of_groups
-from podium.words.errors import HostError
-from podium.words.wording import counted
 
 
 class Inputs(NamedTuple):

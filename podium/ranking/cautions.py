@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from podium.common.wording import counted, listed, together
 from podium.ranking.jury import Prizes
 from podium.ranking.rewards import BY_NAME, what_decided
 from podium.ranking.similarity import entry_names
@@ -12,7 +13,6 @@ from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import FEWEST_ITEMS
 from podium.tables.names import of_other_scripts
-from podium.words.wording import counted, listed, together
 
 ALIKE = 0.5  # the share of the items on which teams agree that a jury must look at
 FALLING = -0.05  # a score clearly falls with that of a group if a point there costs so much

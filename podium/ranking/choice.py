@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Bools, Ints
+from podium.common.errors import HostError
+from podium.common.wording import listed, printable
 from podium.ranking.passes import Scored
 from podium.ranking.rules import LAST, Rules
 from podium.ranking.speed import KEYS
 from podium.ranking.submissions import Submission, errors_of_boost
 from podium.scoring import evaluating
-from podium.words.arrays import Bools, Ints
-from podium.words.errors import HostError
-from podium.words.wording import listed, printable
 
 PUBLIC, PRIVATE = evaluating.PARTS
 METRIC_FAILED = "the metric failed"

@@ -11,14 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from podium.common.errors import HostError, UsageError
+from podium.common.wording import listed, printable
 from podium.metric import executed, hosted
 from podium.ranking import leaving_out, making, output, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, RUN, Options
 from podium.ranking.submissions import Submission, find
 from podium.tables.files import Location, read_bytes
-from podium.words.errors import HostError, UsageError
-from podium.words.wording import listed, printable
 
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
 # Readers, or a server that shows them a folder, may take files with these endings for a part of a board.

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Floats
 from podium.ranking import sentences
 from podium.ranking.rules import Rules
-from podium.words.arrays import Floats
 
 TEAMS_DRAWN = 30  # in the plot of scores and runtimes
 RANKS_SHOWN = 10  # so many first teams, and those that win a prize, have their rank in their mark

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.errors import UsageError
 from podium.metric import hosted
 from podium.ranking.submissions import errors_of_boost
-from podium.words.errors import UsageError
 
 __all__ = ["Estimate", "break_even_runtimes", "estimate", "runtimes_around", "what_if"]
 
@@ -105,9 +105,9 @@ def estimate(
 
     Raises
     ------
-    podium.words.errors.UsageError
+    podium.common.errors.UsageError
         The team is not on the board, or a runtime is not a number above 0.
-    podium.words.errors.HostError
+    podium.common.errors.HostError
         The board is wrong.
 
     Examples

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
+from podium.common.arrays import Bools, Floats, Ints
 from podium.metric.contract import Measured, Prepared
 from podium.ranking import robustness, similarity, store
 from podium.ranking.asking import Desk
@@ -28,7 +29,6 @@ from podium.statistics.population import (
     names_of_groups,
 )
 from podium.statistics.sampling import influences
-from podium.words.arrays import Bools, Floats, Ints
 
 T = TypeVar("T")
 

@@ -8,11 +8,11 @@ import re
 
 import pandas as pd
 
+from podium.common.errors import HostError
+from podium.common.wording import listed
 from podium.ranking.jury import BASELINE
 from podium.tables.files import Location, read_bytes
 from podium.tables.formats import parse_texts
-from podium.words.errors import HostError
-from podium.words.wording import listed
 
 # A line that Kaggle's client may print first.
 TOKEN = re.compile(rb"\A(\xef\xbb\xbf)?Next Page Token = [^\n]*\n")

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Floats, Ints
 from podium.ranking import store
 from podium.ranking.asking import Desk
 from podium.ranking.examining import MOST_TEAMS, Detail, Examined, How
@@ -26,7 +27,6 @@ from podium.statistics import Doubt, Reason, halves
 from podium.statistics.doubts import FEWEST_ITEMS, Reaction, Units
 from podium.statistics.population import Scores
 from podium.tables import ids
-from podium.words.arrays import Floats, Ints
 
 TIMED = 2  # files that are scored to find out how long a draw takes
 

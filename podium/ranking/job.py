@@ -16,6 +16,9 @@ from typing import Any
 import pandas as pd
 
 from podium.child.limits import Limits
+from podium.common.errors import NotAFile, UsageError
+from podium.common.version import __version__
+from podium.common.wording import printable
 from podium.contest import reading, way
 from podium.metric import executed, hosted
 from podium.ranking import leaving_out, store
@@ -32,9 +35,6 @@ from podium.tables.files import (
     read_bytes,
     read_once,
 )
-from podium.words.errors import NotAFile, UsageError
-from podium.words.version import __version__
-from podium.words.wording import printable
 
 PREPARING = threading.RLock()  # a Dask worker has several threads
 TIMES_THE_SOLUTION = 10  # an expanded submission larger than this many solutions is rejected

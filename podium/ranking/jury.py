@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.errors import HostError
+from podium.common.wording import counted, listed, printable
 from podium.ranking import choice
 from podium.ranking.submissions import Submission
 from podium.tables import names
 from podium.tables.files import Location
 from podium.tables.schema import REMARK, TEXT, Table, one_of, wrong
-from podium.words.errors import HostError
-from podium.words.wording import counted, listed, printable
 
 NO_PRIZE, BASELINE, DISQUALIFIED = "no prize", "baseline", "disqualified"
 STATUSES = (NO_PRIZE, BASELINE, DISQUALIFIED)

@@ -11,12 +11,12 @@ from typing import Any
 
 import pandas as pd
 
+from podium.common.errors import HostError
+from podium.common.wording import counted, listed
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Solution
 from podium.tables.files import Location
 from podium.tables.schema import NAME, REMARK, TEXT, Table, number, whole, wrong
-from podium.words.errors import HostError
-from podium.words.wording import counted, listed
 
 ITEMS = Table(key=["item"], item=TEXT, reason=REMARK)
 NOTHING = pd.DataFrame(columns=["item", "reason"])

@@ -10,6 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from podium.child.workers import dask_workers, start_workers
+from podium.common.errors import UsageError
+from podium.common.wording import listed
 from podium.contest import recorded
 from podium.judge import trials
 from podium.metric import hosted, own
@@ -27,8 +29,6 @@ from podium.ranking.submissions import Submission, find, read_failed
 from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
 from podium.tables import names
 from podium.tables.files import Location, ReadFile, alone_in, check_apart
-from podium.words.errors import UsageError
-from podium.words.wording import listed
 
 Found = tuple[Options, Inputs, Path]  # what is ranked, with what was read for it, and where the store is
 

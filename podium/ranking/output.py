@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from podium.common.errors import UsageError
 from podium.ranking.final import FinalBoard
 from podium.ranking.rules import RUN, TEAM_PAGE
 from podium.ranking.run_json import text_of
 from podium.tables.files import keep_mode, left_folders
 from podium.tables.formats import table_bytes
-from podium.words.errors import UsageError
 
 STORE = "store"
 NEW = ".new-"  # begins the name of a folder in which files are written before they are moved

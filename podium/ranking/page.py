@@ -12,11 +12,11 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
+from podium.common import pages
+from podium.common.wording import ordinal, together
 from podium.ranking import drawing, estimate, jury, sentences, similarity
 from podium.ranking.final import FinalBoard
 from podium.ranking.rules import Rules
-from podium.words import pages
-from podium.words.wording import ordinal, together
 
 TEMPLATES = Path(__file__).with_name("templates")
 TEAMS_DRAWN = 30

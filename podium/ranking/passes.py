@@ -26,6 +26,16 @@ import numpy as np
 from podium.child.limits import LimitExceededError, within
 from podium.child.supervised import WorkerLostError
 from podium.child.workers import Workers, spread
+from podium.common.errors import (
+    CompanionError,
+    HostError,
+    MetricError,
+    NotAFile,
+    SubmissionRejected,
+    UsageError,
+)
+from podium.common.progress import track
+from podium.common.wording import counted
 from podium.contest import way
 from podium.judge import trials
 from podium.metric.shapes import ContractError
@@ -48,16 +58,6 @@ from podium.scoring import evaluating
 from podium.scoring.answers import given_by, pack
 from podium.scoring.explain import mistakes_of
 from podium.tables.sameness import fingerprint
-from podium.words.errors import (
-    CompanionError,
-    HostError,
-    MetricError,
-    NotAFile,
-    SubmissionRejected,
-    UsageError,
-)
-from podium.words.progress import track
-from podium.words.wording import counted
 
 FAULTS_SHOWN = 20
 STREAM = 7  # of random numbers

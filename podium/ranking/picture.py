@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from podium.common import pages
+from podium.common.wording import counted
 from podium.ranking import drawing, sentences
 from podium.ranking.rules import Rules
 from podium.tables.files import write_atomically
-from podium.words import pages
-from podium.words.wording import counted
 
 TEMPLATES = Path(__file__).with_name("templates")
 TEAMS, NAME_CHARACTERS = 30, 24

@@ -5,8 +5,8 @@ The work is done by `podium.ranking.making`, which is imported only then, so tha
 
 from typing import TYPE_CHECKING, Any
 
+from podium.common.options import takes
 from podium.ranking.rules import Options
-from podium.words.options import takes
 
 if TYPE_CHECKING:
     from podium.ranking.final import FinalBoard
@@ -29,9 +29,9 @@ def rank(options: Options, **more: Any) -> "FinalBoard":
 
     Raises
     ------
-    podium.words.errors.UsageError
+    podium.common.errors.UsageError
         A file is missing or cannot be read, a worker was lost, or two arguments contradict each other.
-    podium.words.errors.HostError
+    podium.common.errors.HostError
         The solution, another table of the host, a parameter or the metric is wrong.
 
     Notes

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from podium.common.errors import HostError
 from podium.ranking import choice
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import errors_of_boost
-from podium.words.errors import HostError
 
 FIRST_COLUMNS = [
     "rank", "team", "submission", "score", "runtime", "eligible", "slowdown", "boost", "boosted_score",

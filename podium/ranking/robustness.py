@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 
 from podium import statistics
+from podium.common.arrays import Floats, Ints
+from podium.common.errors import HostError
 from podium.metric import hosted
 from podium.metric.contract import Measured
 from podium.ranking.job import frame_of
@@ -20,8 +22,6 @@ from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Solution
-from podium.words.arrays import Floats, Ints
-from podium.words.errors import HostError
 
 # The values that are tried, and what each is called, by the value and by what it is above 1.
 REWARDS = {

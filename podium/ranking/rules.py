@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from podium.child.limits import Limits
+from podium.common.errors import UsageError
+from podium.common.options import Values, flag_of, whole_number
 from podium.metric import own
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.tables.files import Location
-from podium.words.errors import UsageError
-from podium.words.options import Values, flag_of, whole_number
 
 RUN = "run.json"  # records them
 CIRCUMSTANCES = ("command", "date", "hardware", "store", "versions")  # cannot be computed again

@@ -12,6 +12,10 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from podium.child.limits import Limits
+from podium.common.errors import UsageError
+from podium.common.options import fault_in, flag_of
+from podium.common.version import __version__
+from podium.common.wording import printable
 from podium.metric import hosted
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
@@ -23,10 +27,6 @@ from podium.ranking.submissions import Submission, absolute
 from podium.running.settings import LARGEST
 from podium.tables import records
 from podium.tables.files import Location, open_regular, read_bytes
-from podium.words.errors import UsageError
-from podium.words.options import fault_in, flag_of
-from podium.words.version import __version__
-from podium.words.wording import printable
 
 OF_MANIFEST = ("submitted_at", "public_score", "selected")  # what a manifest says of a submission
 FOLDERS = ("submissions", "side")  # each submission stands in run.json with the hashes of its files

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.wording import counted, listed, ordinal, plural
 from podium.ranking import leaving_out, site
 from podium.ranking.jury import Prizes
 from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import LEVEL, Doubt, Reason
-from podium.words.wording import counted, listed, ordinal, plural
 
 CONFIDENCE = f"{LEVEL:.0%}"  # of all intervals
 LIKELY = 0.05  # a rival is named if it would be first in at least this share of new competitions

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from podium.words.arrays import Floats
-from podium.words.wording import together
+from podium.common.arrays import Floats
+from podium.common.wording import together
 
 MOST_IN_PAIRS = 50  # teams with the same file; more of them have only pairs with the first one
 # If more teams than this share or this number have the same statistics of an item, the item tells nothing.

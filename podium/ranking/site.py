@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Floats
+from podium.common.errors import HostError
+from podium.common.wording import counted, listed, printable
 from podium.ranking.exports import read_site
 from podium.tables import names
 from podium.tables.files import Location
 from podium.tables.schema import Cells, whole, wrong
-from podium.words.arrays import Floats
-from podium.words.errors import HostError
-from podium.words.wording import counted, listed, printable
 
 OWNER = re.compile(r"(.+)-\d+")  # Codabench adds the number of the submission to the name of its owner
 # The part of a board in a column of all_submissions.csv, and what it is called in a sentence.

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Bools, Floats
+from podium.common.errors import HostError
+from podium.common.wording import counted, listed
 from podium.ranking.submissions import Submission
 from podium.tables import names
 from podium.tables.files import Location
 from podium.tables.schema import TEXT, TIME, Table, number
-from podium.words.arrays import Bools, Floats
-from podium.words.errors import HostError
-from podium.words.wording import counted, listed
 
 KEYS = ["team", "submission"]
 ERROR = "runtime_error"

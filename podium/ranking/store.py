@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from podium.common.arrays import Floats
 from podium.tables.files import write_atomically
-from podium.words.arrays import Floats
 
 FORMAT = 5
 NAME_LENGTH = 32  # hexadecimal digits of an entry's name

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from podium.common.errors import HostError, UsageError
+from podium.common.wording import listed
 from podium.metric import hosted
 from podium.ranking import team_names
 from podium.tables import names
@@ -26,8 +28,6 @@ from podium.tables.files import (
     refuse_url,
 )
 from podium.tables.schema import REMARK, TEXT, TIME, Cells, Table, number, one_of
-from podium.words.errors import HostError, UsageError
-from podium.words.wording import listed
 
 PATH = Cells("a path on this machine (download it first)", lambda cells: ~cells.map(str).map(is_url))
 MANIFEST = Table(

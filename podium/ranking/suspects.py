@@ -9,14 +9,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Bools, Floats
+from podium.common.wording import counted
 from podium.metric.contract import Prepared
 from podium.ranking import answer_key, store
 from podium.ranking.answer_key import Suspicion
 from podium.scoring.answers import Answers, asked, unpack
 from podium.scoring.evaluating import ALL, Solution
 from podium.scoring.explain import groups_of_items
-from podium.words.arrays import Bools, Floats
-from podium.words.wording import counted
 
 DIGITS = 4
 AT_ONCE = 2048  # items whose scores are computed at once

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from podium.words.errors import HostError, UsageError
-from podium.words.wording import counted, listed
+from podium.common.errors import HostError, UsageError
+from podium.common.wording import counted, listed
 
 GROUPS = ("team", "submission", "submitted_at")
 HOLE = re.compile(r"\{(\w*)\}")

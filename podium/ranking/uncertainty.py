@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
+from podium.common.arrays import Bools, Floats
 from podium.metric import hosted
 from podium.ranking import speed
 from podium.ranking.examining import Detail
@@ -40,7 +41,6 @@ from podium.statistics.inference import (
     widening_of_one,
 )
 from podium.statistics.population import names_of_groups, stacked
-from podium.words.arrays import Bools, Floats
 
 
 class Decisive(NamedTuple):

@@ -9,10 +9,10 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
+from podium.common.options import takes, whole_number
+from podium.common.wording import listed
 from podium.ranking.rules import CIRCUMSTANCES, MOMENT, PATHS, RUN
 from podium.tables.files import Location
-from podium.words.options import takes, whole_number
-from podium.words.wording import listed
 
 __all__ = ["Options", "Verification", "verified", "verify"]
 
@@ -104,7 +104,7 @@ def verify(options: Options) -> Verification:
 
     Raises
     ------
-    podium.words.errors.UsageError
+    podium.common.errors.UsageError
         The folder has no ``run.json`` of a finished run, an input is missing, or ``run.json``, which may be a
         stranger's, names an address that is not given here.
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from podium.common.wording import counted, plural
 from podium.scoring import explain
 from podium.scoring.evaluating import ALL, Evaluation
 from podium.statistics import Comparison, Difference, Reason
-from podium.words.wording import counted, plural
 
 UNKNOWN = "Nothing is said about the true difference that such a test set would show"
 # Doubts that do not count the items that decide.

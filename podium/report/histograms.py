@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from podium.common import pages
+from podium.common.errors import UsageError
 from podium.tables.files import write_atomically
-from podium.words import pages
-from podium.words.errors import UsageError
 
 COLUMNS = 4
 BINS = 20

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.wording import natural_order
 from podium.scoring import explain
 from podium.scoring.evaluating import Evaluation
-from podium.words.wording import natural_order
 
 WELL = ("matched", "correct")
 TRIMMED = "trimmed"

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from podium import statistics
+from podium.common import pages
+from podium.common.errors import UsageError
+from podium.common.wording import counted, plural
 from podium.report import comparison, histograms, items
 from podium.scoring import evaluating, explain
 from podium.scoring.evaluating import Evaluation
 from podium.tables.files import write_atomically
 from podium.tables.formats import read_table
-from podium.words import pages
-from podium.words.errors import UsageError
-from podium.words.wording import counted, plural
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -113,7 +113,7 @@ def write_report(
 
     Raises
     ------
-    podium.words.errors.UsageError
+    podium.common.errors.UsageError
         The file cannot be written.
 
     Examples

@@ -14,14 +14,14 @@ import numpy as np
 import pandas as pd
 
 from podium import statistics
+from podium.common.arrays import Bools, Floats
+from podium.common.errors import UsageError
+from podium.common.wording import counted, listed
 from podium.scoring import explain
 from podium.scoring.evaluating import ALL, Evaluation, Solution
 from podium.statistics import inference
 from podium.tables.files import write_atomically
 from podium.tables.formats import table_bytes
-from podium.words.arrays import Bools, Floats
-from podium.words.errors import UsageError
-from podium.words.wording import counted, listed
 
 NORMAL = 1.96  # standard errors from the middle of a 95% interval to its end
 DECIMALS, MOST_DECIMALS = 4, 8  # of numbers of which nobody knows how sure they are, and at most

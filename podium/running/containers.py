@@ -15,13 +15,13 @@ import subprocess
 import uuid
 from datetime import datetime
 
+from podium.common.errors import UsageError
 from podium.running import settings as constants
 from podium.running.measuring import Log, Outcome, Run, Used, answer_of, last_line, watched
 from podium.running.models import Model
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import judged, left_in, working_folder
 from podium.running.view import WORKING, data_of
-from podium.words.errors import UsageError
 
 ENGINES = ("docker", "podman")
 SECONDS_TO_PULL = 3600  # a team's registry must not keep all others waiting

@@ -8,8 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from podium.common.version import __version__
 from podium.running.measuring import answer_of
-from podium.words.version import __version__
 
 
 def describe() -> dict[str, Any]:

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from podium.common.errors import UsageError
+from podium.common.wording import printable, spreadsheet_original, spreadsheet_safe
 from podium.running.measuring import Outcome
 from podium.running.models import key_of
 from podium.running.settings import RUNS
 from podium.running.submission import SUBMISSIONS
 from podium.tables.files import read_bytes, write_atomically
 from podium.tables.formats import csv_bytes, parse_rows
-from podium.words.errors import UsageError
-from podium.words.wording import printable, spreadsheet_original, spreadsheet_safe
 
 PRINTED = "printed.csv"
 WARM_UP = 0  # the number of the run that is not measured

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from podium.common.errors import UsageError, missing_extra
+from podium.common.wording import printable
 from podium.running import control_group, hardware, sandbox
 from podium.running.containers import find_engine, image_id, run_in_container
 from podium.running.measuring import Log, Outcome, Run, watched
@@ -15,8 +17,6 @@ from podium.running.models import Failure, Kind, Model, as_failure, paths_in
 from podium.running.settings import Settings, cores_used, given_to_models, is_root
 from podium.running.submission import judged, left_in, working_folder
 from podium.running.view import NOTEBOOK, places_in, reset_device_times
-from podium.words.errors import UsageError, missing_extra
-from podium.words.wording import printable
 
 NOTEBOOK_PACKAGES = ("nbclient", "nbformat", "ipykernel")
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from podium.child.processes import adopting, end_session, processor_seconds
-from podium.words.errors import UsageError
-from podium.words.wording import printable
+from podium.common.errors import UsageError
+from podium.common.wording import printable
 
 LOG_BYTES = 2**20  # of a log, written while the model runs; of what follows only the end is kept
 TAIL = 2**15  # bytes of this end

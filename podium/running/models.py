@@ -18,11 +18,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from podium.common import progress
+from podium.common.errors import UsageError
+from podium.common.wording import listed, printable
 from podium.running.progress import tell
 from podium.tables.names import fault_of_name, is_of_system, left_out
-from podium.words import progress
-from podium.words.errors import UsageError
-from podium.words.wording import listed, printable
 
 SHELL_SCRIPTS = ("run", "run.sh")
 SCRIPTS = ("run", "run.py", "run.sh")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.child.cluster import connected
+from podium.common.errors import UsageError
 from podium.running import hardware
 from podium.running.journal import WARM_UP, Row
 from podium.running.machine import ReadyMachine, make_ready
@@ -20,7 +21,6 @@ from podium.running.models import Model, digest_of
 from podium.running.progress import tell
 from podium.running.rounds import Execute, Turn, not_run, run_once, tell_end
 from podium.running.settings import Settings
-from podium.words.errors import UsageError
 
 SECONDS_BETWEEN_LOOKS = 0.1
 MOST_LOSSES = 2

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from podium.common.wording import counted, listed
 from podium.running import fairness, journal
 from podium.running.fairness import MachineNoise, State
 from podium.running.journal import (
@@ -23,7 +24,6 @@ from podium.running.journal import (
 )
 from podium.running.measuring import Outcome
 from podium.running.models import Failure, Model
-from podium.words.wording import counted, listed
 
 NAMES_SHOWN = 10  # in a notice
 SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime

@@ -16,6 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from podium.common.errors import UsageError
+from podium.common.wording import counted, printable
 from podium.running import hardware, journal, machine, results
 from podium.running.journal import WARM_UP, Row, by_model, predictions_of, submission_of
 from podium.running.measuring import Log, Outcome, Run
@@ -26,8 +28,6 @@ from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIME
 from podium.running.submission import table_in
 from podium.tables.files import alone_in, below, write_atomically
 from podium.tables.sameness import fingerprint, is_same
-from podium.words.errors import UsageError
-from podium.words.wording import counted, printable
 
 HARDWARE, LOGS = "hardware.json", "logs"
 ONE_MODEL_LOG = "run"  # the name of the log of a team that has a single model

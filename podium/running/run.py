@@ -7,13 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
+from podium.common.errors import SubmissionRejected, UsageError
+from podium.common.options import takes, whole_number
+from podium.common.wording import listed
 from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_environment, parse_seconds, visible
 from podium.tables.files import Location, check_apart
 from podium.tables.names import alike, of_other_scripts, shown
-from podium.words.errors import SubmissionRejected, UsageError
-from podium.words.options import takes, whole_number
-from podium.words.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd

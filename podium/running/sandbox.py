@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from podium.common.errors import UsageError
+from podium.common.wording import printable
 from podium.running import settings as constants
 from podium.running import view
 from podium.running.control_group import Group, group_of_a_run, holds_cores
@@ -41,8 +43,6 @@ from podium.running.settings import Settings, cores_used, given_to_models, inter
 from podium.running.submission import Left, judged
 from podium.running.system_calls import filter_program
 from podium.running.view import MODEL, TOOLS, WORKING
-from podium.words.errors import UsageError
-from podium.words.wording import printable
 
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
 # The first process in the sandbox.  Its output goes to podium alone, and the model's to the log.  If its input

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from podium.words.errors import UsageError
-from podium.words.wording import printable
+from podium.common.errors import UsageError
+from podium.common.wording import printable
 
 # The files and folders of results.
 RUNS, RUNTIMES, FAILED, FOLDER_OF_SUBMISSIONS = "runs.csv", "runtimes.csv", "failed.csv", "submissions"

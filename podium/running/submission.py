@@ -12,13 +12,13 @@ from typing import NamedTuple
 import pandas as pd
 
 from podium.child.limits import Limits, within
+from podium.common.errors import NotAFile, SubmissionRejected
+from podium.common.wording import printable
 from podium.running import settings as constants
 from podium.running.measuring import Log, Outcome, Run
 from podium.running.settings import Settings
 from podium.tables.files import open_regular
 from podium.tables.formats import parse_table
-from podium.words.errors import NotAFile, SubmissionRejected
-from podium.words.wording import printable
 
 NAMES_SHOWN, LONGEST_NAME = 3, 80  # of what a model left behind
 SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from podium.words.errors import UsageError
+from podium.common.errors import UsageError
 
 EPERM, EINVAL, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 22, 38, 95, 97  # Linux's numbers of errors
 NOTHING = 0  # the call seems to succeed

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Bools, Floats, Ints
 from podium.scoring.evaluating import ALL, Evaluation, Solution
 from podium.tables import ids
-from podium.words.arrays import Bools, Floats, Ints
 
 __all__ = ["Answers", "asked", "given_by", "pack", "unpack"]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from podium.common.errors import HostError, SubmissionRejected
 from podium.metric.shapes import made_submission
 from podium.tables import ids
-from podium.words.errors import HostError, SubmissionRejected
 
 __all__ = ["evaluated", "is_worse", "sentence"]
 

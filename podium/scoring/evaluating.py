@@ -22,15 +22,15 @@ import pandas as pd
 import podium
 from podium import statistics
 from podium.child.workers import forked_if_clean
+from podium.common.arrays import Bools, Floats, Ints
+from podium.common.errors import HostError, MetricError, SubmissionRejected, UsageError
+from podium.common.wording import counted, printable
 from podium.metric import hosted
 from podium.metric.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
 from podium.scoring import constant, misfits
 from podium.statistics import halves
 from podium.tables import ids, names
 from podium.tables.frames import as_frame
-from podium.words.arrays import Bools, Floats, Ints
-from podium.words.errors import HostError, MetricError, SubmissionRejected, UsageError
-from podium.words.wording import counted, printable
 
 USAGE = ids.USAGE
 ALL = "All"

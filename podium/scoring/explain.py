@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Floats
+from podium.common.errors import CompanionError
 from podium.metric.contract import Explanation, Prepared
 from podium.scoring.evaluating import Evaluation
 from podium.tables import ids
-from podium.words.arrays import Floats
-from podium.words.errors import CompanionError
 
 # The score of a group with fewer items depends much on chance.
 SMALL_SUBPOPULATION = 50

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from podium.common.wording import counted, listed, together
 from podium.tables import ids
-from podium.words.wording import counted, listed, together
 
 MOST_COLUMNS = 50  # of a wide solution; a file that does not fit shows it in the first ones
 MOST_TOLD = 2

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Bools, Floats, Ints
+from podium.common.wording import counted
 from podium.spans.vocabulary import TYPES
-from podium.words.arrays import Bools, Floats, Ints
-from podium.words.wording import counted
 
 OUTSIDE = "O"  # the label of what is in no segment
 EFFECTIVE = {"Effective": 1.0, "Adequate": 0.0, "Ineffective": 0.0}

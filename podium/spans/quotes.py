@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Bools, Ints, by_essay
+from podium.common.wording import counted
 from podium.spans import door
 from podium.spans.by_position import by_position
 from podium.spans.segments import Spans, spans_of
 from podium.spans.vocabulary import TYPES
 from podium.tables.text_index import TextIndex
-from podium.words.arrays import Bools, Ints, by_essay
-from podium.words.wording import counted
 
 __all__ = ["Quotes", "from_quotes"]
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from podium.common.arrays import Floats, Ints, by_essay
+from podium.common.wording import counted
 from podium.spans import door
 from podium.tables.text_index import TextIndex
-from podium.words.arrays import Floats, Ints, by_essay
-from podium.words.wording import counted
 
 ROUNDED_SUM = 0.005  # what a softmax in bfloat16 may be off
 FAR = 0.1  # from which on a sum is not that of probabilities

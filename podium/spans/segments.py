@@ -24,6 +24,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium import statistics
+from podium.common.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
+from podium.common.errors import UsageError
+from podium.common.wording import counted, listed
 from podium.metric import hosted
 from podium.metric.contract import StagedPrepared
 from podium.scoring.evaluating import ALL, Evaluation, Solution, scores_of
@@ -34,9 +37,6 @@ from podium.tables import schema
 from podium.tables.ids import as_in
 from podium.tables.ids import texts as texts_of_ids
 from podium.tables.text_index import TextIndex
-from podium.words.arrays import Bools, Floats, Ints, by_essay, means, ranges, stretches
-from podium.words.errors import UsageError
-from podium.words.wording import counted, listed
 
 __all__ = [
     "TYPES",

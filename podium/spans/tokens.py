@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
+from podium.common.wording import counted
 from podium.spans import door, relations
 from podium.spans.by_position import by_position
 from podium.spans.segments import Gaps, Spans, Thresholds, concat, require_texts, require_words, select
 from podium.spans.vocabulary import LAST_POSITION, TYPES
 from podium.tables.text_index import TextIndex
-from podium.words.arrays import Bools, Floats, Ints, by_essay, differs, means, ranges, stretches
-from podium.words.wording import counted
 
 __all__ = [
     "LABELS",

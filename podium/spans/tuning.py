@@ -25,6 +25,10 @@ import numpy as np
 import pandas as pd
 
 from podium import statistics
+from podium.common import progress
+from podium.common.arrays import Bools, Floats, Ints, ranges
+from podium.common.errors import SubmissionRejected, UsageError
+from podium.common.wording import counted
 from podium.contest import way
 from podium.metric.contract import Measured
 from podium.scoring.evaluating import ALL, Solution
@@ -39,10 +43,6 @@ from podium.spans.segments import (
     select,
     to_submission,
 )
-from podium.words import progress
-from podium.words.arrays import Bools, Floats, Ints, ranges
-from podium.words.errors import SubmissionRejected, UsageError
-from podium.words.wording import counted
 
 __all__ = ["Tuning", "tune"]
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from podium.common.arrays import Bools, Floats, Ints
 from podium.metric.contract import Grouped, Measured
 from podium.statistics.population import attributes_of, is_made_of_groups
 from podium.statistics.sampling import contributions, is_close_to_none, slopes
-from podium.words.arrays import Bools, Floats, Ints
 
 # Groups of fewer items than these are small.
 FEWEST_ITEMS = 10

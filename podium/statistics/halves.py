@@ -21,10 +21,10 @@ import numpy as np
 import pandas as pd
 
 from podium.child.workers import alone, nothing, spread, start_workers
+from podium.common.arrays import Bools, Floats, Ints
+from podium.common.errors import ToolError
 from podium.metric.contract import Metric
 from podium.statistics.doubts import FEWEST_ITEMS, Doubt, Reason
-from podium.words.arrays import Bools, Floats, Ints
-from podium.words.errors import ToolError
 
 FEWEST_DRAWS, MOST_DRAWS = 200, 1000  # if so few do not fit into the time, nothing is said
 SECONDS = 600.0  # that draws may take, unless their number is given

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Bools, Floats, Ints
+from podium.common.errors import UsageError
 from podium.metric.contract import Measured, ScoredSubmission
 from podium.statistics import halves
 from podium.statistics.doubts import (
@@ -32,8 +34,6 @@ from podium.statistics.doubts import (
 from podium.statistics.places import LEVEL, may_be_best
 from podium.statistics.population import LEAST_DEVIATION, Resampler, names_of_groups, sizes_of_groups
 from podium.statistics.sampling import contributions, draw, gains_by_item, slopes
-from podium.words.arrays import Bools, Floats, Ints
-from podium.words.errors import UsageError
 
 TAIL = (1 - LEVEL) / 2
 RESAMPLES = 1000

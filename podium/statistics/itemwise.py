@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Floats, Ints
+from podium.common.errors import HostError
 from podium.metric.adapted import Form
 from podium.metric.contract import ALL_ITEMS
 from podium.tables import ids
-from podium.words.arrays import Floats, Ints
-from podium.words.errors import HostError
 
 MISSING = "(missing)"  # the value of a group for rows that name none
 
@@ -110,7 +110,7 @@ def item_wise(
 
     Raises
     ------
-    podium.words.errors.HostError
+    podium.common.errors.HostError
         The solution lacks a column, or it has an id twice.
 
     Notes

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.common.arrays import Bools, Floats, Ints
 from podium.statistics.population import Scores
-from podium.words.arrays import Bools, Floats, Ints
 
 LEVEL = 0.95
 

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.common.arrays import Floats, Ints
 from podium.metric.contract import Grouped, Measured
 from podium.statistics.sampling import rounded, slopes, sums, weighted_sums
-from podium.words.arrays import Floats, Ints
 
 # The stream of random numbers; the draws of items, of new competitions and of runtimes have others.
 STREAM = 3

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from podium.common.arrays import Bools, Floats, Ints
 from podium.metric.contract import Measured
-from podium.words.arrays import Bools, Floats, Ints
 
 CELLS_AT_ONCE = 2**24  # numbers in one block, which takes 128 MB
 M = TypeVar("M", bound=Measured)

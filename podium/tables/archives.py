@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from podium.common.errors import HostError, UsageError
 from podium.tables.files import MOST_BYTES, megabytes, most_expanded, read_bytes
-from podium.words.errors import HostError, UsageError
 
 
 class LeftOut(Exception):

@@ -28,9 +28,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from podium.common.errors import NotAFile, ToolError, UsageError
+from podium.common.wording import counted, listed, printable
 from podium.tables.names import is_of_system
-from podium.words.errors import NotAFile, ToolError, UsageError
-from podium.words.wording import counted, listed, printable
 
 TABLE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
@@ -353,7 +353,7 @@ def check_apart(out: Location, inputs: Iterable[object]) -> None:
     >>> check_apart("subs/board", ["solution.csv", "subs"])
     Traceback (most recent call last):
     ...
-    podium.words.errors.UsageError: cannot write subs/board: it lies in the input subs, which it would change
+    podium.common.errors.UsageError: cannot write subs/board: it lies in the input subs, which it would change
     """
     written = os.path.realpath(out)
     for each in inputs:

@@ -4,8 +4,8 @@ Every command reads tables through this module, so that a bad one is described i
 stranger's file may be made to exhaust the machine. Therefore the columns and the values are counted before
 anything is built from them, as `podium.tables.files` counts the expanded bytes.
 
-For wrong content the caller gives the type of the error: `podium.words.errors.HostError` for the host's files,
-`podium.words.errors.SubmissionRejected` for submissions.
+For wrong content the caller gives the type of the error: `podium.common.errors.HostError` for the host's files,
+`podium.common.errors.SubmissionRejected` for submissions.
 """
 
 import contextlib
@@ -24,6 +24,8 @@ import numpy as np
 import pandas as pd
 
 from podium.child import limits
+from podium.common.errors import ToolError, UsageError
+from podium.common.wording import counted, listed, printable, spreadsheet_safe
 from podium.tables.files import (
     AS_CSV,
     MOST_BYTES,
@@ -35,8 +37,6 @@ from podium.tables.files import (
     read_bytes,
     write_atomically,
 )
-from podium.words.errors import ToolError, UsageError
-from podium.words.wording import counted, listed, printable, spreadsheet_safe
 
 # A million columns fit into 2 MB, and take minutes and gigabytes to read.
 MOST_COLUMNS = 5_000
@@ -459,7 +459,7 @@ def write_table(table: pd.DataFrame, path: Location) -> None:
     """Write a table, whole or not at all.
 
     The same table always gives the same bytes. In a CSV, texts that a spreadsheet would execute get an
-    apostrophe in front; see `podium.words.wording.spreadsheet_safe`.
+    apostrophe in front; see `podium.common.wording.spreadsheet_safe`.
     """
     check_table_name(path)
 

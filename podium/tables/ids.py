@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from podium.words.arrays import Ints
-from podium.words.errors import HostError, SubmissionRejected
+from podium.common.arrays import Ints
+from podium.common.errors import HostError, SubmissionRejected
 
 REWRITTEN = re.compile(r"\d([.,]\d+)?[eE]\+\d+")
 WHOLE = re.compile(r"\s*([+-]?\d{1,19})(\.0*)?\s*")

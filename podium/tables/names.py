@@ -9,8 +9,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 
-from podium.words.errors import HostError
-from podium.words.wording import listed, printable, spreadsheet_original
+from podium.common.errors import HostError
+from podium.common.wording import listed, printable, spreadsheet_original
 
 # Characters without width that Unicode does not call format characters (Cf).
 INVISIBLE = re.compile(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.util import hash_array
 
-from podium.words.arrays import Floats
+from podium.common.arrays import Floats
 
 __all__ = ["fingerprint", "is_same"]
 

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from podium.common.errors import HostError, ToolError
+from podium.common.wording import listed, printable, spreadsheet_original
 from podium.tables.files import Location
 from podium.tables.formats import read_table
 from podium.tables.names import fault_of_name
-from podium.words.errors import HostError, ToolError
-from podium.words.wording import listed, printable, spreadsheet_original
 
 __all__ = ["NAME", "REMARK", "TEXT", "TIME", "Cells", "Table", "number", "one_of", "whole", "wrong"]
 

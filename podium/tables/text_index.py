@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from podium.words.arrays import Bools, Ints
+from podium.common.arrays import Bools, Ints
 
 __all__ = ["TextIndex"]
 

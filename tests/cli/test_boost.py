@@ -9,8 +9,8 @@ import pytest
 
 import boost
 from podium import cli
+from podium.common.errors import UsageError
 from podium.tables.formats import read_table
-from podium.words.errors import UsageError
 from tests.support import command_line
 from tests.support.boards import TABLE_2
 

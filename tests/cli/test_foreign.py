@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from podium.child import limits
-from podium.words import errors
+from podium.common import errors
 from tests.support import command_line
 
 ROOT = Path(__file__).parents[2]

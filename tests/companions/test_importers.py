@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 
 from podium.cli import main
+from podium.common.errors import AccountWarning, HostError, SubmissionRejected, UsageError
 from podium.markups import files
 from podium.metric import hosted
-from podium.words.errors import AccountWarning, HostError, SubmissionRejected, UsageError
 from tests.support.samples import DOCUMENTS, ESSAYS
 from tests.support.writing import write
 
@@ -859,7 +859,7 @@ EXPORTS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::podium.words.errors.AccountWarning")
+@pytest.mark.filterwarnings("ignore::podium.common.errors.AccountWarning")
 @pytest.mark.parametrize("form", EXPORTS)
 def test_what_is_found_is_read_or_counted(form: str, tmp_path: Path) -> None:
     """For each file: its annotations are in the markups or left out by kind; and so are the folder's files."""

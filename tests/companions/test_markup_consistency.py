@@ -13,9 +13,9 @@ import pytest
 
 from podium import statistics
 from podium.cli import main
+from podium.common.errors import HostError
 from podium.metric import hosted
 from podium.scoring import evaluating
-from podium.words.errors import HostError
 from tests.support.markups import Evaluated
 from tests.support.samples import case_of
 

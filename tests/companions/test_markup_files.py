@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 from podium.cli import main
+from podium.common.errors import AccountWarning, HostError, SubmissionRejected, UsageError
 from podium.markups import files
 from podium.metric import hosted
-from podium.words.errors import AccountWarning, HostError, SubmissionRejected, UsageError
 from tests.support.samples import DOCUMENTS, ESSAYS, case_of
 from tests.support.writing import write
 

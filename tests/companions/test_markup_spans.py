@@ -11,10 +11,10 @@ import pytest
 
 import podium
 from podium.cli import main
+from podium.common.errors import HostError, SubmissionRejected, UsageError
 from podium.contest import way
 from podium.markups import files, from_spans
 from podium.metric import hosted
-from podium.words.errors import HostError, SubmissionRejected, UsageError
 from tests.support.host_line import stay_in_process
 
 COLUMNS = ["document_id", "expert", "start", "end", "tag"]

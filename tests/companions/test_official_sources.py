@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from podium.common.errors import HostError, SubmissionRejected
 from podium.contest import reading
 from podium.metric import hosted
-from podium.words.errors import HostError, SubmissionRejected
 
 METRICS = Path(__file__).parents[2] / "metrics"
 

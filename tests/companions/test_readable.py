@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from podium.cli import main
+from podium.common.errors import HostError, UsageError
 from podium.contest import reading
 from podium.metric import hosted
 from podium.scoring import evaluating
-from podium.words.errors import HostError, UsageError
 from tests.support.markups import Evaluated, accuracy, markup, selection
 from tests.support.samples import case_of
 

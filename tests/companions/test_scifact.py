@@ -12,8 +12,8 @@ from hypothesis import given
 
 import podium
 from podium.cli import main
+from podium.common.errors import HostError, SubmissionRejected, UsageError
 from podium.metric import hosted
-from podium.words.errors import HostError, SubmissionRejected, UsageError
 from tests.support.examples import examples
 from tests.support.scifact_data import SAMPLES, WORKED_GOLD, WORKED_PREDICTION, frame, json_lines
 from tests.support.scifact_strategies import answer_of, competitions, frames, gold_of

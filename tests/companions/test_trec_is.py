@@ -13,9 +13,9 @@ import pytest
 
 import podium
 from podium.cli import main
+from podium.common.errors import HostError, SubmissionRejected, UsageError
 from podium.metric import hosted
 from podium.scoring import answers
-from podium.words.errors import HostError, SubmissionRejected, UsageError
 from tests.support import trec_is_data
 from tests.support.trec_is_data import (
     ACTIONABLE,

@@ -11,9 +11,9 @@ import pytest
 import podium
 from examples.essays import SOLUTION_SAMPLE as SOLUTION
 from examples.essays import SUBMISSION_SAMPLE as SUBMISSION
+from podium.common.errors import SubmissionRejected
 from podium.contest import way
 from podium.metric import hosted
-from podium.words.errors import SubmissionRejected
 
 D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
 

@@ -12,10 +12,10 @@ import pytest
 import metric
 import podium
 from podium.cli import main
+from podium.common.errors import SubmissionRejected
 from podium.contest import reading
 from podium.hosting.kaggle import emulate
 from podium.metric import hosted
-from podium.words.errors import SubmissionRejected
 from tests.support.command_line import run
 from tests.support.frames import WHOLE, solution, words
 

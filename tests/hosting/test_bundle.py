@@ -20,6 +20,7 @@ import pytest
 
 import podium
 from podium.child import limits
+from podium.common.errors import ContractWarning, HostError, SubmissionRejected
 from podium.contest import reading
 from podium.hosting import folders
 from podium.hosting.bundles import bundle, judge, program
@@ -27,7 +28,6 @@ from podium.hosting.competition import Competition
 from podium.hosting.terms import Terms
 from podium.metric import hosted
 from podium.scoring import evaluating
-from podium.words.errors import ContractWarning, HostError, SubmissionRejected
 from tests.support.corpora import make_corpus
 from tests.support.frames import WHOLE, perfect, solution, words
 from tests.support.host_line import ACCURACY, run_podium

@@ -16,11 +16,11 @@ import pandas as pd
 import pytest
 
 import podium
+from podium.common.errors import HostError, UsageError
 from podium.hosting import collecting
 from podium.hosting.collecting import collect
 from podium.metric import hosted
 from podium.tables import archives
-from podium.words.errors import HostError, UsageError
 from tests.support.host_line import run_podium
 
 # Most exports here have no table, and one test asks for the warning.

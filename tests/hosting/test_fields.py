@@ -152,7 +152,7 @@ def parts_in(text: str) -> list[float]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::podium.words.errors.ContractWarning")
+@pytest.mark.filterwarnings("ignore::podium.common.errors.ContractWarning")
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_metric_of_another_field_has_the_same_scores_everywhere(
     capsys, in_process, tmp_path, monkeypatch, field

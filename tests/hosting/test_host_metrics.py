@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import podium
+from podium.common.errors import SubmissionRejected
 from podium.metric import hosted
-from podium.words.errors import SubmissionRejected
 from tests.support.host_line import ACCURACY, EQUAL, run_podium
 
 

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from podium.common.errors import HostError, UsageError
 from podium.hosting.kaggle import client
-from podium.words.errors import HostError, UsageError
 from tests.support.kaggle_server import SERVICE, Kaggle, answer_here, without_credentials
 
 SETTINGS = f"{SERVICE}GetCompetitionSettings"

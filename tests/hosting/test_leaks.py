@@ -23,12 +23,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.common.errors import HostError
 from podium.contest import recorded
 from podium.contest.recorded import RECORD
 from podium.hosting import evidence, folders, leaks, making, splitting, unpacking
 from podium.hosting.unpacking import tables_of
 from podium.metric import hosted
-from podium.words.errors import HostError
 from tests.support.examples import some
 from tests.support.host_line import ACCURACY, EQUAL
 

@@ -17,10 +17,10 @@ import podium
 from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
 from podium.cli.make import secret_seed
+from podium.common.errors import HostError, UsageError
 from podium.hosting import corpus, folders, making, samples, splitting
 from podium.metric import hosted
 from podium.tables import files
-from podium.words.errors import HostError, UsageError
 from tests.support.corpora import make_corpus
 from tests.support.host_line import ACCURACY, EQUAL, run_podium
 

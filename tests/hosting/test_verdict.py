@@ -9,12 +9,12 @@ import pytest
 
 import podium
 from podium import cli
+from podium.common.errors import ContractWarning, HostError
 from podium.metric import hosted
-from podium.words.errors import ContractWarning, HostError
 from tests.support.host_line import ACCURACY, EQUAL, run_podium, stay_in_process
 
 pytestmark = [
-    pytest.mark.filterwarnings("always::podium.words.errors.ContractWarning"),
+    pytest.mark.filterwarnings("always::podium.common.errors.ContractWarning"),
     pytest.mark.filterwarnings("always:.*goes to the metric"),
 ]
 

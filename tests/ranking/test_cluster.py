@@ -30,7 +30,7 @@ PRELOADS = {
         "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
         "sys.meta_path.insert(0, Without())\n"
     ),
-    "another version": "import podium.words.version as of\nof.__version__ = '1.0.0'\n",
+    "another version": "import podium.common.version as of\nof.__version__ = '1.0.0'\n",
     "no files": (
         "import os\n"
         "def stat(path, real=os.stat, **options):\n"

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import podium
+from podium.common.errors import HostError, UsageError
 from podium.ranking.cautions import shared_mistakes
-from podium.words.errors import HostError, UsageError
 from tests.support.finished_run import TEAMS as TEAMS_OF_RUN
 
 ROWS, TEAMS, WRONG = 200, 8, 6

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import podium
+from podium.common.errors import UsageError
 from podium.ranking import estimate
 from podium.ranking.estimate import break_even_runtimes, runtimes_around, what_if
-from podium.words.errors import UsageError
 from tests.support.boards import PARAMETERS, QUICK, TABLE_2, leaderboards
 
 boost = estimate.boost.boost

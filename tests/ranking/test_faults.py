@@ -20,6 +20,7 @@ import pytest
 from podium import cli
 from podium.child import limits as limits_module
 from podium.child.workers import Workers
+from podium.common.errors import UsageError
 from podium.contest import reading
 from podium.metric import hosted
 from podium.ranking import job as job_module
@@ -29,7 +30,6 @@ from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission
 from podium.scoring import evaluating
 from podium.tables import files
-from podium.words.errors import UsageError
 from tests.support import command_line
 from tests.support.processes import SECONDS, children_of, is_running, wait_until
 
@@ -304,7 +304,7 @@ GREEDY = """
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.filterwarnings("ignore::podium.words.errors.ContractWarning")
+@pytest.mark.filterwarnings("ignore::podium.common.errors.ContractWarning")
 def test_a_submission_that_exceeds_a_limit_is_rejected_alone(folder, call, monkeypatch, jobs):
     monkeypatch.setattr(limits_module, "_available_memory", lambda: 2**40)
     (folder / "rows.py").write_text(ROWS.replace('    """The', GREEDY + '    """The') + COMPLETE)
@@ -382,7 +382,7 @@ def workers_of(command: int) -> list[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 # The metric of this test counts rows, so that the solution itself is not the best submission.
-@pytest.mark.filterwarnings("ignore::podium.words.errors.ContractWarning")
+@pytest.mark.filterwarnings("ignore::podium.common.errors.ContractWarning")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_it_leaves_no_worker_behind_and_goes_on(folder, call, how):
     """Ctrl-C reaches all processes of a terminal, and workers are still importing then."""

@@ -18,9 +18,9 @@ from scipy.stats import kendalltau
 import metric
 import podium
 from boost import boost
+from podium.common.errors import ToolError, UsageError
 from podium.ranking import output, robustness, run_json
 from podium.ranking.rules import Rules
-from podium.words.errors import ToolError, UsageError
 from tests.support.boards import TABLE_2
 from tests.support.finished_run import TEAMS, arguments
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import podium
+from podium.common.errors import UsageError
 from podium.ranking import half_samples, store
 from podium.ranking.examining import How
 from podium.statistics import halves
-from podium.words.errors import UsageError
 
 ACCURACY = """
 import pandas as pd

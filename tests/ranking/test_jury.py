@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import podium
 from examples.essays import make_competition
+from podium.common.errors import HostError, UsageError
 from podium.ranking.exports import read_board
 from podium.ranking.final import FinalBoard
 from podium.ranking.rules import Rules
-from podium.words.errors import HostError, UsageError
 from tests.support.examples import examples
 
 pytestmark = pytest.mark.slow

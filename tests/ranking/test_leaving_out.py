@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 import podium
+from podium.common.errors import HostError
 from podium.metric import hosted
 from podium.ranking import leaving_out
 from podium.scoring import evaluating
-from podium.words.errors import HostError
 from tests.support.frames import solution
 from tests.support.samples import case_of
 

@@ -5,11 +5,11 @@ import csv
 import pandas as pd
 import pytest
 
+from podium.common.errors import HostError
+from podium.common.wording import spreadsheet_original, spreadsheet_safe
 from podium.ranking import speed
 from podium.ranking.submissions import Submission, find
 from podium.tables import names
-from podium.words.errors import HostError
-from podium.words.wording import spreadsheet_original, spreadsheet_safe
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import boost
 import metric
 from examples.essays import make_competition
 from podium import cli, statistics
+from podium.common.errors import HostError
 from podium.contest import reading
 from podium.metric import hosted
 from podium.ranking import job, making, passes
@@ -24,7 +25,6 @@ from podium.scoring import evaluating
 from podium.tables import files as tables
 from podium.tables.files import ReadFile
 from podium.tables.formats import read_table
-from podium.words.errors import HostError
 from tests.support import command_line
 from tests.support.host_line import ACCURACY, EQUAL
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from podium.common.errors import HostError
 from podium.contest import reading
 from podium.metric import hosted
 from podium.scoring import evaluating
 from podium.tables.formats import read_table
-from podium.words.errors import HostError
 
 SAMPLES = Path(__file__).parent.parent.parent / "metrics" / "readable" / "samples"
 WEIGHTS = "weights=M1=1,M2=2,M3=1,M4=1,M5=1,M6=0,M7=1"

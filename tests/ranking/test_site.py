@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import podium
+from podium.common.errors import HostError
 from podium.ranking import site
-from podium.words.errors import HostError
 
 OURS = pd.DataFrame(
     {

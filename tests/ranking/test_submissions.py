@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 import podium
+from podium.common.errors import NotAFile
 from podium.metric import hosted
 from podium.ranking import job, submissions
 from podium.ranking.submissions import find
-from podium.words.errors import NotAFile
 
 ENDINGS = (".json", ".json.gz")
 ANSWERS = pd.read_csv(hosted.folder("readable") / "samples" / "submission.csv").head(4)

@@ -5,9 +5,9 @@ import re
 import pandas as pd
 import pytest
 
+from podium.common.errors import HostError, UsageError
 from podium.ranking import team_names
 from podium.ranking.submissions import find
-from podium.words.errors import HostError, UsageError
 
 CANVAS = (
     "{team}_{}_{}_{submission}",

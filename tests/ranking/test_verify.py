@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import podium
+from podium.common.errors import HostError, UsageError
 from podium.ranking import comparing, output, passes, robustness, run_json, submissions
 from podium.ranking.job import content_digest
-from podium.words.errors import HostError, UsageError
 from tests.support.finished_run import arguments
 
 

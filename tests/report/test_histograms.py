@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from podium.common.errors import UsageError
 from podium.report import histograms
-from podium.words.errors import UsageError
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -20,12 +20,12 @@ import metric
 import podium
 from examples.essays import SOLUTION_SAMPLE, SUBMISSION_SAMPLE, make_competition
 from podium import statistics
+from podium.common.errors import UsageError
 from podium.metric import contract, hosted
 from podium.report import comparison, items
 from podium.report import page as report
 from podium.scoring import evaluating, explain
 from podium.statistics import Doubt, Reason
-from podium.words.errors import UsageError
 from tests.support import command_line
 from tests.support.browser import CONTRAST, look, visit
 from tests.support.frames import WHOLE, perfect, solution, submission, words

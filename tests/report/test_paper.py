@@ -12,9 +12,9 @@ import pytest
 
 import podium
 from podium import cli, statistics
+from podium.common.errors import UsageError
 from podium.metric import hosted
 from podium.report import paper
-from podium.words.errors import UsageError
 from tests.support.boards import TABLE_2
 
 SOLUTION, SUBMISSION = (

@@ -11,7 +11,7 @@ import pytest
 
 import podium
 from podium.cli import main
-from podium.words.errors import UsageError
+from podium.common.errors import UsageError
 from tests.running.support import SUBMIT, needs_sandbox, table, write_model
 
 # The command prints its warnings, and these tests do not depend on how slow this machine is now.
@@ -201,7 +201,7 @@ def test_the_function_refuses_what_the_command_does(place: Path) -> None:
 ON_A_FULL_DISK = """
 import os, pathlib, sys
 from podium.cli import main
-from podium.words.errors import UsageError
+from podium.common.errors import UsageError
 arguments, out, room = sys.argv[1:-2], pathlib.Path(sys.argv[-2]), int(sys.argv[-1])
 filler = out / "filler"
 try:

@@ -11,9 +11,9 @@ from unittest import mock
 
 import pytest
 
+from podium.common.errors import UsageError
 from podium.running import remote, rounds
 from podium.running.models import Model, find_model
-from podium.words.errors import UsageError
 from tests.running.support import SUBMIT, needs_sandbox, settings_for, write_model
 
 pytestmark = [

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from podium.common.errors import UsageError
 from podium.running import control_group, fairness, machine, rounds, sandbox, settings, system_calls
 from podium.running.measuring import LOG_BYTES, Outcome, core_seconds
 from podium.running.models import Kind, Model, find_model, with_printed
 from podium.running.settings import cores_used
-from podium.words.errors import UsageError
 from tests.running.support import (
     SMALL,
     SUBMIT,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from podium.common.errors import UsageError
 from podium.running.models import MOST_MODELS, Failure, Kind, digest_of, find_model, find_models, interpreter_of
-from podium.words.errors import UsageError
 from tests.running.support import write_model
 
 NO_MODEL = "there is no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt, found "

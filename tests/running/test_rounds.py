@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from podium.common.errors import UsageError
+from podium.common.wording import spreadsheet_safe
 from podium.running import rounds
 from podium.running.journal import WARM_UP, Row, read_journal, write_journal
 from podium.running.machine import ReadyMachine
@@ -17,8 +19,6 @@ from podium.running.measuring import Outcome, Run, Used
 from podium.running.models import Failure, Kind, Model
 from podium.running.results import results_of
 from podium.running.rounds import Plan, Turn, next_turns, run_all
-from podium.words.errors import UsageError
-from podium.words.wording import spreadsheet_safe
 from tests.running.support import settings_for, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # each test asks for those that it is about

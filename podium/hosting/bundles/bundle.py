@@ -5,6 +5,7 @@ A submission gets the same score on the platform as from `podium score`.
 
 from pathlib import Path
 
+from podium.common.errors import HostError, UsageError
 from podium.contest import reading, way
 from podium.hosting import leaks
 from podium.hosting.bundles import codabench, evalai, program
@@ -15,7 +16,6 @@ from podium.hosting.terms import Terms
 from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE
 from podium.tables.files import read_once
-from podium.words.errors import HostError, UsageError
 
 
 def bundle(platform: str, competition: Competition, terms: Terms, out: Path) -> list[Path]:

@@ -20,12 +20,12 @@ import pandas as pd
 
 from podium import statistics
 from podium.child import limits
+from podium.common.errors import SubmissionRejected
+from podium.common.wording import listed, printable
 from podium.contest import reading, way
 from podium.metric import hosted
 from podium.scoring import evaluating
 from podium.tables.files import ReadFile
-from podium.words.errors import SubmissionRejected
-from podium.words.wording import listed, printable
 
 UNEXPECTED = "Evaluation metric raised an unexpected error"
 METRIC = "metric/metric.py"  # in the folder of a program

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from podium.child.programs import run_and_end
+from podium.common.errors import HostError
 from podium.hosting.competition import Competition
 from podium.metric import hosted
 from podium.metric.executed import Executed, of_metric
 from podium.metric.hosted import Metric
-from podium.words.errors import HostError
 
 PACKAGE = Path(__file__).parents[2]
 TEMPLATES = Path(__file__).with_name("templates")

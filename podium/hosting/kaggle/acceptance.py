@@ -12,6 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from podium.common.arrays import Bools
+from podium.common.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
+from podium.common.wording import counted
 from podium.contest import way
 from podium.hosting.bundles.program import imported
 from podium.hosting.kaggle import fresh, kernel
@@ -24,9 +27,6 @@ from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE
 from podium.tables import ids
 from podium.tables.formats import csv_bytes
-from podium.words.arrays import Bools
-from podium.words.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
-from podium.words.wording import counted
 
 PLATFORM = "Kaggle"
 COMPILES = "is UTF-8 text that compiles"

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from podium.words.errors import HostError, UsageError, missing_extra
+from podium.common.errors import HostError, UsageError, missing_extra
 
 PAGE_SIZE = 200  # rows or files in one answer
 TIME_LIMIT = 60.0  # seconds to wait for one answer

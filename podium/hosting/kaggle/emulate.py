@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from podium.common.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.contest import reading, way
 from podium.hosting import columns
 from podium.hosting.bundles.judge import UNEXPECTED
@@ -22,7 +23,6 @@ from podium.scoring.evaluating import ALL
 from podium.tables import ids
 from podium.tables.files import AS_CSV, Location, read_bytes
 from podium.tables.formats import PARQUET, csv_bytes, csv_of, parse_table
-from podium.words.errors import HostError, SubmissionRejected, ToolError, UsageError
 
 
 class PartScore(NamedTuple):

@@ -11,8 +11,8 @@ import pandas as pd
 
 from podium.child.processes import ending
 from podium.child.programs import run_and_end
+from podium.common.errors import HostError
 from podium.hosting.kaggle import kernel
-from podium.words.errors import HostError
 
 TIME_LIMIT = 1800.0  # seconds that Kaggle allows for the Public and the Private part together
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from podium.common.errors import HostError, ToolError, UsageError
 from podium.contest import reading, way
 from podium.hosting import leaks, round_trip
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages, to_edit
@@ -26,7 +27,6 @@ from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE
 from podium.tables import records
 from podium.tables.files import read_once, write_atomically
-from podium.words.errors import HostError, ToolError, UsageError
 
 HOST, METADATA, SETTINGS = "host.json", "competition-metadata.json", "settings.json"
 # The fields that Kaggle accepts when a competition is created, beside those that options of the command set.

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium.words.errors import SubmissionRejected
+from podium.common.errors import SubmissionRejected
 
 HERE = Path(__file__).parent
 SOLUTION = pd.read_csv(HERE / "samples" / "solution.csv")

@@ -8,8 +8,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "lib"))
 
+from podium.common.errors import SubmissionRejected
 from podium.hosting.bundles import judge
-from podium.words.errors import SubmissionRejected
 
 
 def main(given: str, output: str) -> int:

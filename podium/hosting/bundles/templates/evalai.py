@@ -7,8 +7,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "lib"))
 
+from podium.common.errors import SubmissionRejected
 from podium.hosting.bundles import judge
-from podium.words.errors import SubmissionRejected
 
 HOST_LOG = HERE / "host_log.txt"
 

@@ -17,7 +17,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
-from podium.words.errors import UsageError
+from podium.common.errors import UsageError
 
 __all__ = [
     "GIVEN",

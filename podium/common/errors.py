@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
-from podium.words.wording import printable
+from podium.common.wording import printable
 
 # For the users of podium.errors; the others are for its commands.
 __all__ = [
@@ -109,7 +109,7 @@ def exit_code_of(work: Callable[[], None]) -> int:
     """Do a command's work, and print what went wrong without a traceback.
 
     Warnings are printed on stderr in one line each. Whatever is printed passes through
-    `podium.words.wording.printable`, because names and ids are foreign text.
+    `podium.common.wording.printable`, because names and ids are foreign text.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A character that the terminal's encoding lacks must not end the command. stderr works like this

@@ -82,6 +82,7 @@ class Kind(NamedTuple):
     values: str = "skewed"  # what a metric without groups is a mean of, a name in `values_of`
     long: int = 1  # how many essays of the pool make a long one; so many fewer are in a test set
     runs: int = 0  # a runtime is the median of so many noisy runs, or measured with little noise
+    blow_ups: float = 0.0  # the share of the answers whose value is 400 times as large
     field: str = ""  # the real field whose systems are the teams
 
 
@@ -167,6 +168,9 @@ OTHER_KINDS = {
     "equal teams, 30 teams": Kind(30, levels="equal"),
     "unequal groups, 20 teams": Kind(20, (0.6, 0.25, 0.1, 0.05), spread=0.05),
     "rewards, 3 noisy runs, 30 teams": Kind(30, spread=0.05, is_rewarded=True, runs=3),
+}
+RARE_KINDS = {
+    "rare blow-ups, 20 teams": Kind(20, values="squares", higher_is_better=False, blow_ups=0.005),
 }
 REAL_KINDS = {
     **{f"real: {name}": Kind(SYSTEMS, field=name) for name in ("wmt20_en_de", "wmt20_zh_en", "ted_en_de")},
@@ -329,6 +333,8 @@ def population_of(kind: Kind, pool: Pool, random: np.random.Generator) -> Popula
     files[copying] = random.integers(kind.teams, size=int(copying.sum()))
     files = files[files]
     teams = np.where(wrong[files][..., np.newaxis], poor, good)
+    if kind.blow_ups:
+        teams[..., 0] *= np.where(random.random(teams.shape[:2]) < kind.blow_ups, 400, 1)
     if kind.long > 1:
         teams = teams.reshape(kind.teams, -1, kind.long, teams.shape[-1]).sum(axis=2)
         items = prepared.items[:: kind.long]
@@ -447,7 +453,7 @@ def of_board(kind: Kind, pool: Pool, items: int, random: np.random.Generator) ->
     order = np.argsort(-sign * own, kind="stable")
     in_order = [board.teams[team] for team in order]
     both = [(each, statistics.sums(each, board.prepared.groups)) for each in in_order]
-    reactions = [reaction(board.prepared, *each) for each in both[: kind.prizes + 1]]
+    reactions = [reaction(board.prepared, *each) for each in both]
     units = Units(board.prepared)
 
     def doubts_of(row: int, other: int) -> Doubts:
@@ -467,7 +473,7 @@ def of_board(kind: Kind, pool: Pool, items: int, random: np.random.Generator) ->
         jury.Prizes(kind.prizes, tuple(range(kind.teams))),
         {"files": population.files[order], "rewards": rewards, "seed": seed},
         doubts_of,
-        any(doubt_of_score(units, each, FEWEST_ON_A_BOARD) for each in reactions[: kind.prizes]),
+        lambda row: doubt_of_score(units, reactions[row], FEWEST_ON_A_BOARD),
         doubt_of_score(units, reactions[0]),
     )
     if not kind.is_rewarded:
@@ -489,18 +495,20 @@ def _statements(
     prizes: jury.Prizes,
     again: dict[str, Any],
     doubts_of: Callable[[int, int], Doubts],
-    is_silent: bool,
+    doubt_of: Callable[[int], Doubt | None],
     of_winner: Doubt | None,
 ) -> Iterator[dict[str, Any]]:
     """Yield what the functions of a board say about it, and whether it came true.
 
-    A board ``is_silent`` about new competitions if the score of a prize winner is in doubt.
+    ``doubt_of`` is the doubt about the score of a team, by its row.
     """
     teams, files, sign = len(came.own), again["files"], 1 if field.higher_is_better else -1
     ranks = range(1, teams + 1)
     board = pd.DataFrame({"rank": ranks, "team": ranks, "score": came.scores, "boosted_score": came.own})
     table = uncertainty.intervals(board, field, prizes, again)
-    best = table["may_be_best"]
+    _, silence = uncertainty.withheld(table, prizes, doubt_of)
+    is_heavy = silence is not None and silence.reason is Reason.HEAVY_TAIL
+    best = table["may_be_best"] | (silence is not None)
     held = float(best[(sign * came.true).argmax()])
     yield {"what": "best", "said": statistics.LEVEL, "came": held, "size": best.mean()}
     for what, column, places in ((SHARES[0], "first_again", 1), (SHARES[1], "prize_again", prizes.number)):
@@ -510,10 +518,10 @@ def _statements(
         winners = pd.unique(files)[:places]
         for file, row in zip(*np.unique(files, return_index=True)):
             told = {"said": table[column][row], "came": won_again[row], "won": int(file in winners)}
-            yield {"what": what, "doubt": is_silent, **told}
+            yield {"what": what, "doubt": silence is not None, **told}
     steps = uncertainty.differences(board, field, prizes, doubts_of)
     rows = [
-        _held("border", low, high, came.true[row] - came.true[row + 1], note)
+        _held("border", low, high, came.true[row] - came.true[row + 1], note or is_heavy)
         for row, (low, high, note) in enumerate(zip(steps["low"], steps["high"], steps["note"]))
         if files[row] != files[row + 1]
     ]
@@ -524,7 +532,7 @@ def _statements(
         yield rows[0] | {"what": "borders", "came": min(known, default=1.0), "doubt": not known, "size": size}
     low, high = (float(table[f"boosted_score_{end}"][0]) for end in ("low", "high"))
     jointly = widening_jointly(field.decides[:, table["may_win_prize"].to_numpy()])
-    yield _held("winner", low, high, came.true[0], of_winner) | {"size": jointly}
+    yield _held("winner", low, high, came.true[0], of_winner or is_heavy) | {"size": jointly}
 
 
 def repeated(kind: Kind, population: Population, items: int, random: np.random.Generator) -> Floats:
@@ -646,6 +654,7 @@ SETS: dict[str, Mapping[str, Any]] = {
     "levels": LEVEL_KINDS,
     "others": OTHER_KINDS,
     "real": REAL_KINDS,
+    "rare": RARE_KINDS,
 }
 EVERY_KIND = {name: kind for kinds in SETS.values() for name, kind in kinds.items()}
 ALL_KINDS = list(EVERY_KIND)  # the place of a name is its seed
@@ -700,7 +709,7 @@ def of_plain_board(kind: PlainKind, items: int, random: np.random.Generator) -> 
         jury.Prizes(PRIZES, tuple(teams)),
         {"files": np.array(teams), "seed": seed},
         lambda *_: (doubt_of_all, ""),
-        is_silent,
+        lambda _: doubt_of_all,
         doubt_of_all,
     )
 

@@ -125,7 +125,11 @@ def of_teams(
         again = {"files": files, "rewards": rewards, "seed": rules.seed}
     table = intervals(leaderboard, field, prizes, again)
     doubts = [each.doubt for each in details]
-    doubted, doubt = withheld(table, details, prizes, units)
+
+    def doubt_of(row: int) -> Doubt | None:
+        return details[row].doubt or doubt_of_score(units, details[row].reaction, FEWEST_ON_A_BOARD)
+
+    doubted, doubt = withheld(table, prizes, doubt_of)
     is_heavy = doubt is not None and doubt.reason is Reason.HEAVY_TAIL
     if doubt is not None:
         table[AGAIN], table["may_be_best"] = np.nan, True
@@ -142,8 +146,7 @@ def of_teams(
         about = doubt_of_difference(units, differing, *of_both, FEWEST_ON_A_BOARD)
         if is_heavy and differing.any():
             about = about or doubt
-        hidden = None if about else doubt_of_detecting(units, *of_both)
-        return about, str(hidden or "")
+        return about, "" if about else str(doubt_of_detecting(units, *of_both) or "")
 
     steps = differences(leaderboard, field, prizes, doubts_of)
     few = decisive(details, prizes, units)
@@ -211,24 +214,23 @@ def differences(
 
 
 def withheld(
-    table: pd.DataFrame, details: Sequence[Detail], prizes: Prizes, units: Units
+    table: pd.DataFrame, prizes: Prizes, doubt_of: Callable[[int], Doubt | None]
 ) -> tuple[int, Doubt | None]:
     """Say whose score is in doubt, and why, so that nothing is said about winning again, or (0, None).
 
     The doubt is about a prize winner, or about others that would take a place in so many new competitions that
     the shares of all teams depend on them.
     """
-    if len(details) == 1:
+    if len(table) == 1:
         return 0, None
     known = table[AGAIN].notna().any(axis=1)
     # Where nothing is known about new competitions, those count that may be among the first.
     takes = table[AGAIN].max(axis=1).where(known, table[["may_be_best", "may_win_prize"]].any(axis=1))
-    winners = [row for row in prizes.winners or (0,) if row < len(details)]
+    winners = [row for row in prizes.winners or (0,) if row < len(table)]
     others = [row for row in np.argsort(-takes.to_numpy(), kind="stable").tolist() if takes[row] > 0]
     doubts = {}
     for row in dict.fromkeys([*winners, *others]):
-        about = details[row].doubt or doubt_of_score(units, details[row].reaction, FEWEST_ON_A_BOARD)
-        if about is not None:
+        if (about := doubt_of(row)) is not None:
             doubts[row] = about
             if row in winners or round(sum(takes[other] for other in doubts), ROUNDED_TO) >= LEAST_SHARE:
                 return row, about

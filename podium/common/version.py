@@ -1,3 +1,3 @@
 """The version of podium, which every file that it writes names."""
 
-__version__ = "10.1.0"
+__version__ = "11.0.0"

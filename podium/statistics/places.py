@@ -86,7 +86,7 @@ def first_again(
 
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (1000, 3))
     >>> first_again(noise + [0.75, 0.74, 0.7]).round(2).tolist()
-    [0.56, 0.44, 0.0]
+    [0.66, 0.34, 0.0]
     """
     of_board = draws if isinstance(draws, Scores) else Scores(*[np.asarray(draws, dtype=np.float64)] * 3)
     drawn = [each if higher_is_better else -each for each in of_board]

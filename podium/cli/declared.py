@@ -59,7 +59,7 @@ def _argument(parameter: inspect.Parameter, told: str, metavar: str) -> tuple[li
     name, default = parameter.name, parameter.default
     element = typing.get_args(kind)[0] if typing.get_origin(kind) is Sequence else kind
     readers = [
-        _reader(each) if isinstance(each, Values) else each
+        _reader(each, default == "") if isinstance(each, Values) else each
         for each in marks
         if callable(each) or isinstance(each, Values)
     ]
@@ -68,7 +68,8 @@ def _argument(parameter: inspect.Parameter, told: str, metavar: str) -> tuple[li
     given |= {"type": readers[0]} if readers else {}
     given |= {"nargs": SEVERAL} if SEVERAL in marks else {}
     if typing.get_origin(element) is typing.Literal:
-        given |= {"choices": [each for each in typing.get_args(element) if each], "metavar": None}
+        values = typing.get_args(element)
+        given |= {"choices": values, "metavar": f"{{{','.join(filter(None, values))}}}"}
     if parameter.kind is not parameter.KEYWORD_ONLY:
         may_be_absent = default is not parameter.empty or type(None) in typing.get_args(parameter.annotation)
         return [name], given | ({"nargs": "?"} if may_be_absent else {})
@@ -90,10 +91,12 @@ def _argument(parameter: inspect.Parameter, told: str, metavar: str) -> tuple[li
     return flags, given
 
 
-def _reader(values: Values) -> Any:
+def _reader(values: Values, may_be_empty: bool) -> Any:
     """Read a text as one of an option's values, and say what was expected in place of another one."""
 
     def read(text: str) -> Any:
+        if may_be_empty and not text:
+            return text
         with suppress(ValueError):
             if values.fits(value := values.read(text)):
                 return value

@@ -53,7 +53,7 @@ def run(options: Options) -> None:
 
         paper.write(for_a_paper.of_board(final, options.is_fixed and options.resamples > 0), options.table)
     pages = final.pages
-    if options.again is None or not pages:  # an answer to a complaint is about a team alone
+    if options.again is None or options.team is None:  # an answer to a complaint is about a team alone
         print_report(final)
     if len(pages) > PAGES_PRINTED:
         print(f"\npages of {len(pages):,} teams: {final.folder / 'team_*.html'}")

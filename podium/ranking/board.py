@@ -58,7 +58,6 @@ class Inputs(NamedTuple):
     site_board: SiteBoard | None = None  # the board that the competition's site shows
     manifest: str | None = None  # the SHA-256 of the manifest, if there is one
     left_out: pd.DataFrame = leaving_out.NOTHING  # the items that count for nobody
-    earlier: pd.DataFrame | None = None  # the ranks and scores of an earlier board
 
 
 def board_of(

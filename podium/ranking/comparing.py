@@ -14,7 +14,7 @@ from typing import Any
 from podium.common.errors import HostError, UsageError
 from podium.common.wording import listed, printable
 from podium.metric import executed, hosted
-from podium.ranking import leaving_out, making, output, run_json
+from podium.ranking import made_again, making, output, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, RUN, Options
 from podium.ranking.submissions import Submission, find
@@ -42,9 +42,9 @@ def compared(
     folder: Location, home: Path, given: Mapping[str, Location], deadline: str | None, jobs: int
 ) -> tuple[list[str], list[str]]:
     """Compare the files of a board with what its inputs lead to; list the differences, and what to know."""
-    if "before" in given:
-        given = {**given, "before": leaving_out.board_in(given["before"])}
-    facts, options = run_json.recorded(folder, given, "--NAME PATH")
+    if "again" in given:
+        given = {**given, "again": made_again.record_in(given["again"])}
+    facts, options = run_json.recorded(folder, given)
     if deadline is not None:
         options = replace(options, deadline=deadline)
     if changed := run_json.changed_metric(facts, options):
@@ -68,9 +68,9 @@ def compared(
         *_changed_list(there, published),
     ]
     try:
-        outputs, again = _ranked_again(facts, options, files, home, jobs)
-        changed = _changed_submissions(files, again["submissions"], facts["submissions"])
-        differences += [*changed, *changed_files(facts, outputs, again, home, not changed)]
+        outputs, now = _ranked_again(facts, options, files, home, jobs)
+        changed = _changed_submissions(files, now["submissions"], facts["submissions"])
+        differences += [*changed, *changed_files(facts, outputs, now, home, not changed)]
     except HostError as problem:  # with these inputs there is no board at all
         differences.append(str(problem))
     return differences, [*_notices(facts, home), *others]

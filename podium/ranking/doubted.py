@@ -1,4 +1,4 @@
-"""The step after a board is made: may the solution be wrong, and what has changed since an earlier board?"""
+"""The step after a board is made: may the solution be wrong?"""
 
 import functools
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from podium.contest import way
-from podium.ranking import leaving_out, store, suspects
+from podium.ranking import store, suspects
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
 from podium.ranking.cautions import shared_mistakes
@@ -22,21 +22,18 @@ from podium.scoring.evaluating import Solution
 
 
 def with_doubts(final: FinalBoard, inputs: Inputs, desk: Desk, scored: Sequence[Scored]) -> FinalBoard:
-    """Add to a board what makes one doubt the solution, and what has changed since an earlier board."""
+    """Add to a board what makes one doubt the solution."""
     items, of_items = _of_items(final, desk, scored)
     facts = dict(final.facts)
     facts["warnings"] = [*facts["warnings"], *_of_files(final, inputs, desk, scored), *of_items]
-    changes = None
     if len(inputs.left_out):
         facts["left_out"] = inputs.left_out.to_dict("records")
-    if inputs.earlier is not None:
-        changes, facts["before"] = leaving_out.changes(final.leaderboard, inputs.earlier)
     mistakes = {
         (file.team, file.name): [sentence for _, sentence in each.mistakes]
         for file, each in zip(inputs.submissions, scored)
         if each.mistakes
     }
-    return replace(final, facts=facts, items=items, changes=changes, mistakes=mistakes)
+    return replace(final, facts=facts, items=items, mistakes=mistakes)
 
 
 def _of_files(final: FinalBoard, inputs: Inputs, desk: Desk, scored: Sequence[Scored]) -> list[str]:
@@ -68,15 +65,13 @@ def _constant_answers(
 def _score_of_constant(desk: Desk, pairs: Sequence[tuple[Submission, Scored]]) -> float | None:
     """The score of a constant answer in the form of the first file by name, or None if it has none.
 
-    It is kept in the store, so that nothing has to be read to rank again.
+    It is kept in the store.
     """
     file, became = min(pairs, key=lambda pair: pair[0][:2])
     context = sha256(repr((desk.job.context, "constant")).encode())
     name = entry_name(context, became.digests)
     entry = desk.load(name)
     if entry is None:
-        if not file.path:
-            return None
         header = {"context": context, "sha256": became.digests, "measured": desk.job.measured}
         files = [file._replace(digests=became.digests)]
         [entry] = desk.read_again(functools.partial(_constant_answers, header), files, "a constant answer")

@@ -57,7 +57,7 @@ class FinalBoard:
         The items, such as essays, and what the best files answer to them, those to look at first. It is written
         to ``items.csv`` and never published; None if nothing can be compared.
     changes : DataFrame or None
-        Each team with its rank and its score here and on the earlier board, if that was given.
+        Each team with its rank and its score here and on the earlier board, if this one was made again.
     variants : DataFrame or None
         The first team and the order of teams under each other decision about the metric and the rewards.
     """

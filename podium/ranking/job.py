@@ -102,7 +102,7 @@ def digest_of(content: Content) -> str:
 
 
 # What is read of the host's tables.
-TABLES = ("runtimes", "failed", "teams", "site_board", "left_out", "before")
+TABLES = ("runtimes", "failed", "teams", "site_board", "left_out", "again")
 
 
 def opened(options: Options, unread: Collection[str] = ()) -> Options:
@@ -112,7 +112,10 @@ def opened(options: Options, unread: Collection[str] = ()) -> Options:
     }
     if "submissions" not in unread and is_manifest(options.submissions):
         read["submissions"] = ReadFile.of(options.submissions)
-    return replace(options, solution=read_once(absolute(options.solution)), **read)
+    solution = options.solution
+    if not isinstance(solution, ReadFile):
+        solution = read_once(absolute(solution))
+    return replace(options, solution=solution, **read)
 
 
 def make_job(options: Options, without: Iterable[str] = ()) -> Job:

@@ -1,13 +1,10 @@
-"""Items that count for nobody, with the reasons, and what leaving them out has changed on a board.
+"""Items that count for nobody, with the reasons.
 
 The solution and every submission are narrowed together (`podium.scoring.evaluating.narrowed`).
 """
 
-import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,12 +13,10 @@ from podium.common.wording import counted, listed
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Solution
 from podium.tables.files import Location
-from podium.tables.schema import NAME, REMARK, TEXT, Table, number, whole, wrong
+from podium.tables.schema import REMARK, TEXT, Table, wrong
 
 ITEMS = Table(key=["item"], item=TEXT, reason=REMARK)
 NOTHING = pd.DataFrame(columns=["item", "reason"])
-BOARD = Table(key=["team"], team=NAME, rank=whole("a rank", 1, 10**9).optional, score=number("a score"))
-BOARD_FILE = "final_leaderboard.csv"
 
 
 def read(path: Location) -> pd.DataFrame:
@@ -80,55 +75,3 @@ def with_reasons(left_out: Sequence[Mapping[str, str]], noun: str) -> str:
     reasons = [reason if len(numbers) == 1 else f"{reason} ({number:,})" for reason, number in numbers]
     verb = "was" if len(left_out) == 1 else "were"
     return f"{counted(len(left_out), noun)} {verb} left out after submissions were seen: {listed(reasons, 9)}"
-
-
-# ---- Compared with an earlier board -------------------------------------------------------------------------
-
-
-def board_in(path: Location) -> str:
-    """Find the table of a board in its folder."""
-    return str(Path(path) / BOARD_FILE) if Path(path).is_dir() else os.fspath(path)
-
-
-def read_earlier(path: Location) -> pd.DataFrame:
-    """Read the ranks and scores of an earlier board, of the teams that had a rank."""
-    table = BOARD.read(path)
-    return table[table["rank"].notna()].astype({"rank": int, "score": float})
-
-
-def changes(board: pd.DataFrame, earlier: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """List each team with its rank and score, here and on the earlier board, with what to say of that."""
-    both = board[["team", "rank", "score"]].merge(earlier, on="team", how="outer", suffixes=("", "_earlier"))
-    both = both.sort_values(["rank", "rank_earlier"], ignore_index=True)
-    ranks = {name: both[name].astype("Int64") for name in ("rank", "rank_earlier")}
-    columns = ["rank", "rank_earlier", "team", "score", "score_earlier", "change"]
-    table = both.assign(**ranks, change=both["score"] - both["score_earlier"])[columns]
-    known = table.dropna(subset=["rank", "rank_earlier"])
-    facts = {
-        "first": table.loc[table["rank"] == 1, "team"].tolist(),
-        "first_earlier": table.loc[table["rank_earlier"] == 1, "team"].tolist(),
-        "moved": int((known["rank"] != known["rank_earlier"]).sum()),
-        "largest_change": float(known["change"].abs().max()) if len(known) else None,
-        "only_here": table.loc[table["rank_earlier"].isna(), "team"].tolist(),
-        "only_earlier": table.loc[table["rank"].isna(), "team"].tolist(),
-    }
-    return table, facts
-
-
-def sentence(facts: dict[str, Any], number: int, noun: str) -> str:
-    """Say what has changed since an earlier board, from the facts of `changes`."""
-    without = f"without {counted(number, noun)}" if number else "compared with the earlier board,"
-    first, before = facts["first"], facts["first_earlier"]
-    if facts["largest_change"] is None:
-        return f"{without} nothing can be said: no team is on both boards"
-    leads = (
-        "the first is unchanged" if first == before else f"{listed(first)} is first instead of {listed(before)}"
-    )
-    parts = [
-        f"{without} {leads}; {counted(facts['moved'], 'team')} moved",
-        f"the largest change of a score is {facts['largest_change']:.4f}",
-    ]
-    for where, key in (("only on this board", "only_here"), ("only on the earlier one", "only_earlier")):
-        if facts[key]:
-            parts.append(f"{where}: {listed(facts[key])}")
-    return ", ".join(parts)

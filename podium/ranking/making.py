@@ -14,10 +14,10 @@ from podium.common.errors import UsageError
 from podium.common.wording import listed
 from podium.contest import recorded
 from podium.judge import trials
-from podium.metric import hosted, own
+from podium.metric import hosted
 from podium.metric.contract import Metric
 from podium.metric.shapes import demand
-from podium.ranking import jury, leaving_out, output, page, passes, run_json, site, speed
+from podium.ranking import jury, leaving_out, made_again, output, page, passes, run_json, site, speed
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs, board_of
 from podium.ranking.doubted import with_doubts
@@ -30,26 +30,24 @@ from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIME
 from podium.tables import names
 from podium.tables.files import Location, ReadFile, alone_in, check_apart
 
-Found = tuple[Options, Inputs, Path]  # what is ranked, with what was read for it, and where the store is
-
 
 def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> FinalBoard:
     """Make a board, with more parameters of its metric."""
-    given, asked = asked, _of_run(asked)
+    typed, asked = asked, _of_run(asked)
     asked.check()
-    out = Path(asked.out)
-    if asked.before is not None:
-        asked = replace(asked, before=leaving_out.board_in(asked.before))
+    out, earlier = Path(asked.out), dict[str, Any]()
+    if asked.again is not None:
+        of_run = {name for name in ("runtimes", "failed") if getattr(asked, name) != getattr(typed, name)}
+        asked, earlier = made_again.with_changes(replace(asked, given=asked.given | of_run))
+        typed = asked
     is_own = asked.metric in hosted.names()  # a folder may have such a name
-    paths = [path for name, path in given.paths.items() if not (is_own and name == "metric")]
-    check_apart(out, [*paths, asked.again])
-    if asked.again is None:
-        asked, (options, inputs, store) = _anew(asked, more)
-    else:
-        asked, (options, inputs, store) = _again(asked, Path(asked.again), more)
+    check_apart(out, [path for name, path in typed.paths.items() if not (is_own and name == "metric")])
+    asked, options, inputs = _found(asked, earlier, more)
     _check_teams(options.teams_with_page, inputs)
-    with desk_of(options, store, inputs) as desk, alone_in(out):
-        return _ranked(options, inputs, out, desk, command_of(replace(asked, submissions=given.submissions)))
+    with desk_of(options, out / STORE, inputs) as desk, alone_in(out):
+        if options.again is not None:
+            made_again.copy_store(options.again, out / STORE)
+        return _ranked(options, inputs, out, desk, command_of(replace(asked, submissions=typed.submissions)))
 
 
 def as_recorded(asked: Options) -> Options:
@@ -81,30 +79,36 @@ def with_parameters_of_metric(asked: Options, more: dict[str, Any]) -> tuple[Opt
     return asked, taken | more
 
 
-def _with_parameters(metric: Metric, asked: Options, more: Mapping[str, Any]) -> Options:
-    """Read the parameters that were given, which the metric must have."""
+def _with_parameters(
+    metric: Metric, asked: Options, earlier: Mapping[str, Any], more: Mapping[str, Any]
+) -> Options:
+    """Read the parameters that were given, which the metric must have, beside those of an earlier run."""
     given = asked.parameters or {}
     if not isinstance(given, Mapping):
         given = hosted.parse_parameters(metric, given)
-    given = {**given, **more}
+    given = {**earlier, **given, **more}
     hosted.check_parameters(metric, given)
     return replace(asked, parameters=given)
 
 
-def _anew(asked: Options, more: Mapping[str, Any]) -> tuple[Options, Found]:
-    """Find what is to be scored, with what was asked for."""
+def _found(
+    asked: Options, earlier: Mapping[str, Any], more: Mapping[str, Any]
+) -> tuple[Options, Options, Inputs]:
+    """Find what is to be scored, with what was asked for, and with what was found out beside it.
+
+    The parameters of an earlier run are complete, and other ones may be tried on its board.
+    """
     if not (asked.solution and asked.submissions):
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
     loaded = hosted.load(asked.metric)
-    asked = _with_parameters(loaded, asked, more)
-    options = replace(
-        asked,
-        failed=asked.failed or _failed_beside(asked.runtimes),
-        parameters=recorded.arguments(loaded, asked.metric_parameters, asked.solution),
-    )
-    options = opened(options)
+    asked = _with_parameters(loaded, asked, earlier, more)
+    parameters = asked.metric_parameters
+    if asked.again is None:
+        parameters = recorded.arguments(loaded, parameters, asked.solution)
+    failed = asked.failed if "failed" in asked.given else asked.failed or _failed_beside(asked.runtimes)
+    options = opened(replace(asked, failed=failed, parameters=parameters))
     files = find(options.submissions, options.side, loaded.companion.documents, options.team_from)
-    return asked, (options, inputs_of(options, files), Path(asked.out) / STORE)
+    return asked, options, inputs_of(options, files)
 
 
 def _of_run(asked: Options) -> Options:
@@ -128,53 +132,6 @@ def _failed_beside(runtimes: Location | None) -> str | None:
     return str(path) if path.is_file() else None
 
 
-MOVED = ("solution", "submissions", "runtimes")  # with --again they are elsewhere now, and not other ones
-
-
-def _again(asked: Options, folder: Path, more: Mapping[str, Any]) -> tuple[Options, Found]:
-    """Find what an earlier run stored, with inputs that were moved, other parameters, rules or tables."""
-    is_read = asked.side or asked.left_out or asked.variants
-    if is_read or asked.part or asked.dask or asked.metric != own.DEFAULT:
-        raise UsageError(
-            "--again: expected none of --metric, --part, --side, --variants, --dask or --left-out, because "
-            "those of the earlier run are used and no submission is read"
-        )
-    naming = f"--again {folder} SOLUTION SUBMISSIONS RUNTIMES"
-    given = {name: path for name, path in asked.paths.items() if path is not None and name != "metric"}
-    facts, earlier = run_json.recorded(folder, given, naming, READ_FROM_STORE)
-    if changes := run_json.changed(facts, earlier, {"submissions", *(given.keys() - {*MOVED})}):
-        cure = "rank without --again; with the same --out, what has not changed is not scored again"
-        raise UsageError(f"{changes[0]}; {cure}")
-    loaded = hosted.load(earlier.metric)
-    asked = _with_parameters(loaded, asked, more)
-    changed = asked.given & {each.name for each in (*fields(Rules), *fields(Heading))}
-    options = replace(
-        earlier,
-        jobs=asked.jobs,
-        parameters=_of_measures(loaded, earlier.metric_parameters, asked.metric_parameters),
-        **{"variants": False, "team": None, **{name: getattr(asked, name) for name in changed}},
-    )
-    manifest = facts["inputs"]["submissions"].get("sha256")
-    inputs = inputs_of(options, run_json.stored(facts))._replace(manifest=manifest)
-    return asked, (options, inputs, folder / facts["store"])
-
-
-READ_FROM_STORE = ("submissions", "side")  # whose addresses are not opened, because no submission is read
-
-
-def _of_measures(loaded: Metric, earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Change parameters of the metric on which the stored statistics do not depend."""
-    kept = {*map(repr, earlier.items())}
-    of_statistics = {repr(each) for each in given.items() if each[0] not in loaded.measure_parameters}
-    if of_statistics - kept:
-        accepted = ", ".join(loaded.measure_parameters) or "this metric has none"
-        raise UsageError(
-            f"--again with {listed(sorted(given))}: expected only parameters on which the statistics do "
-            f"not depend ({accepted}); rank the submissions again"
-        )
-    return {**earlier, **given}
-
-
 def inputs_of(options: Options, files: list[Submission]) -> Inputs:
     """Read and check what is asked for, beside the solution and the submissions."""
     read = options.submissions
@@ -191,8 +148,6 @@ def inputs_of(options: Options, files: list[Submission]) -> Inputs:
         inputs = inputs._replace(site_board=site.read(options.site_board))
     if options.left_out is not None:
         inputs = inputs._replace(left_out=leaving_out.read(options.left_out))
-    if options.before is not None:
-        inputs = inputs._replace(earlier=leaving_out.read_earlier(options.before))
     return inputs
 
 
@@ -224,13 +179,11 @@ def scored_board(
     options: Options, inputs: Inputs, desk: Desk, folder: Path
 ) -> tuple[FinalBoard, list[passes.Scored]]:
     """Score everything, and make the board; with what became of the submissions."""
-    submissions = inputs.submissions
-    if all(each.path for each in submissions):
-        scored = passes.score(desk, submissions, options.seed)
-    else:
-        scored = passes.stored(desk, [each.digests for each in submissions])
-    final = board_of(options, inputs, desk, scored, folder)
-    return with_doubts(final, inputs, desk, scored), scored
+    scored = passes.score(desk, inputs.submissions, options.seed)
+    final = with_doubts(board_of(options, inputs, desk, scored, folder), inputs, desk, scored)
+    if options.again is not None:
+        final = made_again.compared(final, made_again.read(options.again), inputs.submissions, scored)
+    return final, scored
 
 
 @contextmanager

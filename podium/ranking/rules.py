@@ -67,7 +67,6 @@ class Places:
     teams: Location | None = None
     site_board: Location | None = None
     left_out: Location | None = None
-    before: Location | None = None
 
     @property
     def paths(self) -> dict[str, Location | None]:
@@ -104,6 +103,7 @@ class Heading:
 
     title: str = "The final board"
     organizer: str = ""
+    because: str = ""
     team: Sequence[str] | str | None = None
 
 
@@ -144,9 +144,11 @@ class Options(Heading, Rules, Places):
         A team that gets a page of its own, ``team.html``. Several teams, or "all", get a page each, such as
         ``team_7_red_pen.html``.
     again : FOLDER
-        The folder of an earlier run, which is ranked again from what is stored there, with the options given
-        now. Then give the solution, the submissions and the runtimes only where they are elsewhere now or at an
-        address, which is not opened because a file names it.
+        The folder of an earlier board, which is made again in another folder: with its options, decisions and
+        inputs, but for what is given now. An empty text takes a recorded path or text back, such as
+        ``--teams ""``. The page and ``changes.csv`` say what has changed.
+    because : TEXT
+        Why a board is made again, for its page.
     parameters : NAME=VALUE
         A parameter of the metric, such as temperature=80; may be repeated. In Python it is a mapping of names
         to values, or a list of such texts.
@@ -177,8 +179,6 @@ class Options(Heading, Rules, Places):
     left_out : CSV
         A CSV with the columns item and reason: items, such as essays, that count for nobody, in any submission.
         Their number and the reasons are published on the page, and the items in ``run.json``.
-    before : FOLDER
-        The folder of an earlier board. A sentence and the table ``changes.csv`` say what has changed since.
     failed : CSV
         The models that failed, to be named on the page: a CSV with the columns team, model and reason. The
         default is the ``failed.csv`` beside the runtimes, where `podium run` puts it.
@@ -246,7 +246,9 @@ class Options(Heading, Rules, Places):
 
     def check(self) -> None:
         """Refuse what contradicts itself, and an empty text, which would count as what was not given."""
-        for name in self.given - {"items"}:
+        if self.because and self.again is None:
+            raise UsageError("--because: expected --again FOLDER, the board that is made again")
+        for name in self.given - {"items"} if self.again is None else ():
             if getattr(self, name) in ("", [""]):
                 raise UsageError(
                     f"{flag_of(name)}: expected a value, found an empty text; leave the option out"
@@ -259,7 +261,7 @@ class Options(Heading, Rules, Places):
 # The inputs, as run.json names them.
 PATHS = (
     "metric", "solution", "submissions", "runtimes", "failed", "teams", "site_board", "side",
-    "left_out", "before",
+    "left_out", "again",
 )  # fmt: skip
 POSITIONAL = ("solution", "submissions", "runtimes")
 
@@ -270,6 +272,7 @@ def command_of(options: Options) -> list[str]:
     given = options.given - {"parameters"} - ({"metric"} if options.metric == own.DEFAULT else set())
     for name in [each.name for each in fields(Options) if each.name in given]:
         value = getattr(options, name)
+        value = "" if value is None else value
         if name in POSITIONAL:
             command.append(str(value))
         elif isinstance(value, bool):

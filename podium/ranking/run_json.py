@@ -4,7 +4,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,13 +20,13 @@ from podium.metric import hosted
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
 from podium.ranking.final import FinalBoard
-from podium.ranking.job import content_digest, digests_of, opened, sha256, versions
+from podium.ranking.job import content_digest, opened, sha256, versions
 from podium.ranking.passes import Scored
 from podium.ranking.rules import PATHS, RUN, Heading, Options, Rules
 from podium.ranking.submissions import Submission, absolute
 from podium.running.settings import LARGEST
 from podium.tables import records
-from podium.tables.files import Location, open_regular, read_bytes
+from podium.tables.files import Location, ReadFile, open_regular, read_bytes
 
 OF_MANIFEST = ("submitted_at", "public_score", "selected")  # what a manifest says of a submission
 FOLDERS = ("submissions", "side")  # each submission stands in run.json with the hashes of its files
@@ -121,13 +121,7 @@ def read(folder: Location) -> dict[str, Any]:
     """Read the run.json of a finished run."""
     path = Path(folder) / RUN if Path(folder).is_dir() else Path(folder)
     facts: dict[str, Any]
-    try:
-        with open_regular(path) as file:  # a pipe in a stranger's folder would be waited for without end
-            facts, fault = records.parsed(file.read(), dict[str, Any])
-    except OSError as problem:
-        raise UsageError(
-            f"cannot read {path}: {problem.strerror or problem}; expected a finished run"
-        ) from None
+    facts, fault = records.parsed(_content_of(folder, path), dict[str, Any])
     if fault:
         raise UsageError(f"{path}: expected the run.json of podium rank; found {fault}")
     wrong = [
@@ -144,6 +138,19 @@ def read(folder: Location) -> dict[str, Any]:
             )
         raise UsageError(f"{path}: expected the run.json of podium rank; '{wrong[0]}' is wrong or missing")
     return facts
+
+
+def _content_of(given: Location, path: Path) -> bytes:
+    """The content of a record, which may have been read."""
+    if isinstance(given, ReadFile):
+        return given.content
+    try:
+        with open_regular(path) as file:  # a pipe in a stranger's folder would be waited for without end
+            return bytes(file.read())
+    except OSError as problem:
+        raise UsageError(
+            f"cannot read {path}: {problem.strerror or problem}; expected a finished run"
+        ) from None
 
 
 def options_of(
@@ -174,42 +181,30 @@ def options_of(
     )
 
 
-def recorded(
-    folder: Location, given: Mapping[str, Location], naming: str, unread: Collection[str] = ()
-) -> tuple[dict[str, Any], Options]:
+def recorded(folder: Location, given: Mapping[str, Location]) -> tuple[dict[str, Any], Options]:
     """Read the record of a finished run, and what was asked for; the inputs that are given count."""
     facts = read(folder)
     home = Path(folder) if Path(folder).is_dir() else Path(folder).parent
     options = options_of(facts, home, given)
-    for name, path in options.paths.items():
-        if path is None or name in (*given, *unread) or (name == "metric" and path in hosted.names()):
+    check_inputs(options, {name: f"{flag_of(name)} PATH" for name in PATHS if name not in given})
+    return facts, opened(options)
+
+
+def check_inputs(options: Options, named: Mapping[str, str]) -> None:
+    """Make sure that inputs are there that only a record names; each name has the option that names another."""
+    for name, option in named.items():
+        path = options.paths[name]
+        if path is None or (name == "metric" and path in hosted.names()):
             continue
-        option = naming.replace("--NAME", flag_of(name))
         if not os.path.exists(path):
             raise UsageError(
                 f"{RUN} names {printable(path)[:200]}, which is not there; say where it is now: {option}"
             )
-    return facts, opened(options, unread)
 
 
-def stored(facts: Mapping[str, Any]) -> list[Submission]:
-    """The submissions of a run, which have hashes, and no path."""
-    return [
-        Submission(
-            each["team"],
-            each["submission"],
-            path="",
-            digests=digests_of(each["sha256"], each.get("side_sha256", "")),
-            **{name: each.get(name, "") for name in OF_MANIFEST},
-        )
-        for each in facts["submissions"]
-    ]
-
-
-def changed(facts: Mapping[str, Any], options: Options, unless: Collection[str] = ()) -> list[str]:
-    """List the inputs that have changed since a run, but for some that need not be the same."""
-    names = [name for name in facts["inputs"] if name not in unless]
-    return [change for name in names for change in _changed_input(facts, options, name)]
+def changed(facts: Mapping[str, Any], options: Options) -> list[str]:
+    """List the inputs that have changed since a run."""
+    return [change for name in facts["inputs"] for change in changed_input(facts, options, name)]
 
 
 def changed_metric(facts: Mapping[str, Any], options: Options) -> list[str]:
@@ -226,7 +221,7 @@ def changed_metric(facts: Mapping[str, Any], options: Options) -> list[str]:
     ]
 
 
-def _changed_input(facts: Mapping[str, Any], options: Options, name: str) -> list[str]:
+def changed_input(facts: Mapping[str, Any], options: Options, name: str) -> list[str]:
     """Say if an input has changed since a run."""
     if name == "metric":
         return changed_metric(facts, options)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from podium.common.wording import counted, listed, ordinal, plural
-from podium.ranking import leaving_out, site
+from podium.ranking import corrected, leaving_out, site
 from podium.ranking.jury import Prizes
 from podium.ranking.rewards import what_decided
 from podium.ranking.similarity import entry_names
@@ -177,6 +177,7 @@ class Sentences(NamedTuple):
             "Who gets the last prize?": self._last_prize(),
             "What did the jury decide?": self._jury(),
             "What was left out?": self._left_out(),
+            "What was corrected?": corrected.sentences(self.facts),
             "Is it the site's board?": [site.sentence(of_site)] if of_site else [],
             "Do other decisions matter?": self._decisions(),
         }
@@ -358,13 +359,9 @@ class Sentences(NamedTuple):
         )
 
     def _left_out(self) -> list[str]:
-        """Say which items count for nobody, and what has changed since an earlier board."""
-        items, noun, told = self.facts.get("left_out", []), self.facts["item"], list[str]()
-        if items:
-            told.append(leaving_out.with_reasons(items, noun))
-        if "before" in self.facts:
-            told.append(leaving_out.sentence(self.facts["before"], len(items), noun))
-        return [f"{text[0].upper()}{text[1:]}." for text in told]
+        """Say how many items count for nobody, and why."""
+        items = self.facts.get("left_out", [])
+        return [f"{leaving_out.with_reasons(items, self.facts['item'])}."] if items else []
 
     def _decisions(self) -> list[str]:
         """Say how often the winner wins under other decisions."""

@@ -59,7 +59,7 @@ class Options:
     folder : FOLDER
         The folder of the board, or its ``run.json``. The metric that it names is executed if its file, its
         companion and what they import from their folder have the recorded SHA-256.
-    metric, solution, submissions, runtimes, failed, side, teams, site_board, left_out, before : PATH
+    metric, solution, submissions, runtimes, failed, side, teams, site_board, left_out, again : PATH
         Where this input is now, if it is not where ``run.json`` says.
     deadline : TIME
         The deadline that was announced. By default it is the one in ``run.json``.
@@ -78,7 +78,7 @@ class Options:
     teams: Location | None = None
     site_board: Location | None = None
     left_out: Location | None = None
-    before: Location | None = None
+    again: Location | None = None
     deadline: Annotated[str | None, MOMENT] = None
     jobs: Annotated[int, whole_number(0)] = 0
 

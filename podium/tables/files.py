@@ -76,8 +76,8 @@ class ReadFile(os.PathLike[str]):
 
     @classmethod
     def of(cls, path: Location) -> "ReadFile":
-        """Read a file."""
-        return cls(str(path), read_bytes(path))
+        """Read a file, but for one that was read."""
+        return path if isinstance(path, cls) else cls(str(path), read_bytes(path))
 
 
 @dataclass(frozen=True)

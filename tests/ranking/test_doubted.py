@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import podium
-from podium.common.errors import HostError, UsageError
+from podium.common.errors import HostError
 from podium.ranking.cautions import shared_mistakes
 from tests.support.finished_run import TEAMS as TEAMS_OF_RUN
 
@@ -92,16 +92,20 @@ def test_items_with_wrong_labels_stand_first_beside_the_board(competition):
 @pytest.mark.parametrize("metric", ["metric", "complete"])
 def test_items_are_left_out_of_every_submission_with_a_record(competition, tmp_path, metric):
     table = left_out(tmp_path / "left_out.csv", range(WRONG))
-    board = ranked(
-        competition, tmp_path / "out", metric, left_out=table, before=competition / "board", title="Classes"
-    )
+    how = {"left_out": table, "title": "Classes"}
+    if metric == "metric":
+        board = podium.rank(again=competition / "board", out=tmp_path / "out", jobs=1, **how)
+    else:
+        ranked(competition, tmp_path / "whole", metric)
+        board = podium.rank(again=tmp_path / "whole", out=tmp_path / "out", jobs=1, **how)
     right = pd.read_csv(competition / "solution.csv")["label"][WRONG:]
     for team, score in zip(board.leaderboard["team"], board.leaderboard["score"]):
         given = pd.read_csv(competition / "teams" / f"{team}.csv")["label"][WRONG:]
         assert score == pytest.approx((given == right).mean())
     told = "6 rows were left out after submissions were seen: wrong label."
     assert told in board.summary
-    assert board.summary[board.summary.index(told) + 1].startswith("Without 6 rows ")
+    made = "This board was made again with left-out items."
+    assert board.summary[board.summary.index(told) + 1] == made
     page = (tmp_path / "out" / "board.html").read_text()
     assert told in page
     assert "What was left out?" in page
@@ -122,12 +126,10 @@ def test_items_are_left_out_of_every_submission_with_a_record(competition, tmp_p
 def test_ranked_again_a_board_leaves_out_what_it_left_out(competition, tmp_path):
     table = left_out(tmp_path / "left_out.csv", [0, 1])
     first = ranked(competition, tmp_path / "out", left_out=table)
-    again = podium.rank(again=tmp_path / "out", out=tmp_path / "again", before=competition / "board", prizes=1)
+    again = podium.rank(again=tmp_path / "out", out=tmp_path / "again", prizes=1)
     assert again.leaderboard["score"].tolist() == first.leaderboard["score"].tolist()
     pd.testing.assert_frame_equal(again.items, first.items)
     assert podium.verify(tmp_path / "again", jobs=1)
-    with pytest.raises(UsageError, match=r"--again: expected none of .* or --left-out"):
-        podium.rank(again=tmp_path / "out", out=tmp_path / "other", left_out=table)
 
 
 def test_items_that_there_are_none_of_stop_the_command(competition, tmp_path):

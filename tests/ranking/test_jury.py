@@ -129,14 +129,13 @@ def test_prizes_pass_on_and_all_is_recorded_shown_and_verified(competition, tmp_
     assert changed.startswith(f"the teams {table} has changed since the earlier run")
 
 
-def test_what_if_is_asked_without_reading_submissions(competition, tmp_path):
+def test_decisions_stay_and_can_be_lifted(competition, tmp_path):
     table = table_of(tmp_path / "teams.csv", {"Ada": "disqualified"})
     podium.rank(again=competition / "all", teams=table, out=tmp_path / "one", jobs=1)
     kept = podium.rank(again=tmp_path / "one", out=tmp_path / "kept", jobs=1)
     assert "Ada" not in set(kept.leaderboard["team"])
-    lifted = podium.rank(
-        again=tmp_path / "one", teams=table_of(tmp_path / "none.csv", {}), out=tmp_path / "lifted", jobs=1
-    )
+    lifted = podium.rank(again=tmp_path / "one", teams="", out=tmp_path / "lifted", jobs=1)
+    assert podium.verify(lifted.folder, jobs=1)
     for name in ("final_leaderboard.csv", "intervals.csv", "differences.csv", "similar.csv"):
         assert (lifted.folder / name).read_bytes() == (competition / "all" / name).read_bytes()
 
@@ -242,10 +241,10 @@ def test_an_answer_to_a_team_is_about_that_team_alone(competition, tmp_path, cal
         "Ada": ["  disqualified: two accounts", "  Ada.csv: disqualified"],
         "Gus": ["  the model failed: exit code 1", "  the model large failed: time limit"],
     }.items():
-        code, out, _ = call("rank", *again, "--team", team, "--out", tmp_path / "o", "--jobs", 1)
+        code, out, _ = call("rank", *again, "--team", team, "--out", tmp_path / team, "--jobs", 1)
         assert code == 0
-        assert out.splitlines() == ["", f"{team}, as on {tmp_path / 'o' / 'team.html'}:", *lines]
-    page = (tmp_path / "o" / "team.html").read_text()
+        assert out.splitlines() == ["", f"{team}, as on {tmp_path / team / 'team.html'}:", *lines]
+    page = (tmp_path / team / "team.html").read_text()
     assert "“When a model fails” in <code>docs/how-to/run-models.md</code>" in page
 
 
@@ -259,12 +258,12 @@ def test_several_teams_or_all_get_a_page_each(competition, tmp_path, call):
         f"Ada, as on {tmp_path / 'two' / 'team_1_ada.html'}:",
     ]
     assert podium.verify(tmp_path / "two", jobs=1)
-    board = podium.rank(again=competition / "all", team="all", out=tmp_path / "two", jobs=1)
+    board = podium.rank(again=competition / "all", team="all", out=tmp_path / "all", jobs=1)
     names = [f"team_{number}_{team.lower()}.html" for number, team in enumerate(sorted(TEAMS), 1)]
-    assert [*board.pages.values()] == names == sorted(path.name for path in (tmp_path / "two").glob("team*"))
-    assert "<h1><bdi>Bo</bdi></h1>" in (tmp_path / "two" / "team_2_bo.html").read_text()
-    podium.rank(again=competition / "all", team="Bo", out=tmp_path / "two", jobs=1)
-    assert [path.name for path in (tmp_path / "two").glob("team*")] == ["team.html"]
+    assert [*board.pages.values()] == names == sorted(path.name for path in (tmp_path / "all").glob("team*"))
+    assert "<h1><bdi>Bo</bdi></h1>" in (tmp_path / "all" / "team_2_bo.html").read_text()
+    podium.rank(again=tmp_path / "all", team="Bo", out=tmp_path / "one", jobs=1)
+    assert [path.name for path in (tmp_path / "one").glob("team*")] == ["team.html"]
     with pytest.raises(UsageError, match="--team Nobody: expected one of the teams"):
         podium.rank(again=competition / "all", team=["Bo", "Nobody"], out=tmp_path / "o", jobs=1)
 

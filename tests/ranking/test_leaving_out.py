@@ -1,4 +1,4 @@
-"""Items that count for nobody are left out with a reason, and what that changes is told."""
+"""Items that count for nobody are left out with a reason."""
 
 import pandas as pd
 import pytest
@@ -84,31 +84,6 @@ def test_the_reasons_are_counted():
     )
 
 
-def board(*rows):
-    """A board, or what is read of one."""
-    return pd.DataFrame(rows, columns=["team", "rank", "score"])
-
-
-def test_what_has_changed_since_an_earlier_board_is_told():
-    earlier = board(("Ada", 1, 0.5), ("Bo", 2, 0.4), ("Cy", 3, 0.3), ("Di", 4, 0.2))
-    _, same = leaving_out.changes(earlier, earlier)
-    assert leaving_out.sentence(same, 12, "essay") == (
-        "without 12 essays the first is unchanged; 0 teams moved, the largest change of a score is 0.0000"
-    )
-    later = board(("Bo", 1, 0.41), ("Ada", 2, 0.4006), ("Cy", 3, 0.3), ("Eve", 4, 0.1))
-    table, facts = leaving_out.changes(later, earlier)
-    assert table["team"].tolist() == ["Bo", "Ada", "Cy", "Eve", "Di"]
-    assert table["rank_earlier"].tolist()[:3] == [2, 1, 3]
-    assert table["change"].round(4).tolist()[:3] == [0.01, -0.0994, 0.0]
-    assert leaving_out.sentence(facts, 0, "essay") == (
-        "compared with the earlier board, Bo is first instead of Ada; 2 teams moved, the largest change of a "
-        "score is 0.0994, only on this board: Eve, only on the earlier one: Di"
-    )
-    _, facts = leaving_out.changes(later, board(("Fox", 1, 0.5)))
-    told = "compared with the earlier board, nothing can be said: no team is on both boards"
-    assert leaving_out.sentence(facts, 0, "essay") == told
-
-
 COMPLETE = ["scifact", "readable", "markup_consistency", "trec_is"]
 
 
@@ -141,9 +116,7 @@ def test_a_board_of_complete_submissions_is_verified_without_items(name, tmp_pat
     files = tmp_path / "solution.csv", tmp_path / "teams"
     how = {"metric": name, "boost": False, "resamples": 0, "jobs": 1}
     first = podium.rank(*files, out=tmp_path / "first", **how)
-    board = podium.rank(
-        *files, out=tmp_path / "board", left_out=tmp_path / "out.csv", before=tmp_path / "first", **how
-    )
+    board = podium.rank(again=tmp_path / "first", out=tmp_path / "board", left_out=tmp_path / "out.csv", jobs=1)
     assert board.changes["score_earlier"].tolist() == first.leaderboard["score"].tolist()
     assert {*gone}.isdisjoint(board.items["item"].astype(str))
     assert podium.verify(tmp_path / "board", jobs=1)

@@ -290,7 +290,7 @@ def test_the_solution_is_asked_for_once_and_each_input_is_read_and_hashed_once(f
     job.PREPARED.clear()
     assert call(*options)[0] == 0
     assert (len(seen["prepared"]), len(seen["asked"])) == (1, 1)
-    inputs = ["failed.csv", "runtimes.csv", "solution.csv", "teams.csv"]
+    inputs = ["failed.csv", *(["run.json"] if again else []), "runtimes.csv", "solution.csv", "teams.csv"]
     assert sorted(name for name in seen["read"] if name in inputs) == inputs
     assert sorted(seen["hashed"]) == inputs
 
@@ -346,10 +346,15 @@ def test_wrong_usage(call, files):
     assert call("--jobs", "-1")[0] == 2
     for number in ("-1", "100001"):
         assert call("--resamples", number)[0] == 2
-    for option, wrong in (("--deadline", ""), ("--choose", "public:0"), ("--seed", "-1"), ("--jobs", "1.5")):
+    for option, wrong in (
+        ("--deadline", "noon"),
+        ("--choose", "public:0"),
+        ("--seed", "-1"),
+        ("--jobs", "1.5"),
+    ):
         code, _, err = call(option, wrong)
         assert (code, f"argument {option}: expected " in err) == (2, True)
-    for option in ("--team", "--failed", "--title"):
+    for option in ("--team", "--failed", "--title", "--deadline", "--part"):
         code, _, err = call(option, "")
         assert (code, f"{option}: expected a value, found an empty text" in err) == (2, True)
     for limit in ("--memory-limit", "--time-limit", "--idle-limit"):

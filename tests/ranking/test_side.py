@@ -115,8 +115,9 @@ def test_from_the_store_and_verified(folder, rank, call):
     arguments = ["--again", folder / "final", "--out", folder / "other", "--jobs", 1]
     assert call("rank", *arguments)[0] == 0
     assert scores(folder, "other") == expected(folder)
+    arguments[3] = folder / "average"
     assert call("rank", *arguments, "--set", "measure=m_avg")[0] == 0
-    assert scores(folder, "other") == expected(folder, "measure=m_avg")
+    assert scores(folder, "average") == expected(folder, "measure=m_avg")
     assert call("verify", folder / "final", "--jobs", 1)[0] == 0
     judged = pd.read_csv(folder / "judged" / "Cy.csv").assign(m7=51)
     judged.to_csv(folder / "judged" / "Cy.csv", index=False)

@@ -17,7 +17,7 @@ from podium.child import clean, forked, limits
 from podium.child.supervised import WorkerLostError
 from podium.child.workers import Workers, alone, nothing, spread, start_workers
 from podium.common.errors import SubmissionRejected
-from podium.contest import way
+from podium.contest import pipeline
 from podium.metric import hosted
 from podium.tables.formats import parse_table
 
@@ -117,7 +117,7 @@ def metric_of(folder: Path, text: str) -> hosted.Metric:
 
 def score_of(solution: Any, submission: pd.DataFrame) -> float:
     """Score a submission in the process that is asked for."""
-    return way.unjudged(solution, submission).score
+    return pipeline.unjudged(solution, submission).score
 
 
 @linux_alone
@@ -126,7 +126,7 @@ def score_of(solution: Any, submission: pd.DataFrame) -> float:
 @pytest.mark.parametrize("is_reversed", [False, True])
 def test_a_file_changes_no_other_score(tmp_path: Path, body: str, is_reversed: bool) -> None:
     names = "\nBEFORE, HERE = locale.setlocale(locale.LC_ALL), os.getcwd()\n"
-    solution = way.prepared(metric_of(tmp_path, HEAD + body + names), tables()[0], {})
+    solution = pipeline.prepared(metric_of(tmp_path, HEAD + body + names), tables()[0], {})
     files = [tables()[2], tables()[2], tables()[1]] if is_reversed else [tables()[1], tables()[2], tables()[2]]
     workers = Workers(None, 1, ready=nothing)
     scores = [answer for _, answer in spread(workers, partial(_numbered, solution, files), range(3))]
@@ -147,8 +147,8 @@ def test_a_part_changes_no_other_part(tmp_path: Path) -> None:
     truth, _, guess = tables()
     truth["Usage"] = ["Public", "Public", "Private", "Private"]
     guess = guess.assign(label=["cat", "owl", "cat", "cat"])
-    solution = way.prepared(metric_of(tmp_path, HEAD + STATES["a method of pandas"]), truth, {})
-    assert way.unjudged(solution, guess).scores == {"All": 1.0, "Public": 1.0, "Private": 0.5}
+    solution = pipeline.prepared(metric_of(tmp_path, HEAD + STATES["a method of pandas"]), truth, {})
+    assert pipeline.unjudged(solution, guess).scores == {"All": 1.0, "Public": 1.0, "Private": 0.5}
     assert clean.is_clean()
 
 
@@ -170,13 +170,13 @@ def right(solution, submission):
         tmp_path, HEAD + SHARE + (start if when == "import" else prepare.replace("START", start))
     )
     assert clean.is_clean() == (when == "prepare")
-    way.prepared(metric, tables()[0], {})
+    pipeline.prepared(metric, tables()[0], {})
     assert not clean.is_clean()
 
 
 @pytest.mark.usefixtures("of_command")
 def test_a_process_that_has_scored_does_not_fork(tmp_path: Path) -> None:
-    solution = way.prepared(metric_of(tmp_path, HEAD + SHARE), tables()[0], {})
+    solution = pipeline.prepared(metric_of(tmp_path, HEAD + SHARE), tables()[0], {})
     score_of(solution, tables()[1])
     assert not clean.is_clean()
 
@@ -184,8 +184,8 @@ def test_a_process_that_has_scored_does_not_fork(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("of_command")
 def test_podiums_own_metrics_soil_nothing() -> None:
     folder = hosted.folder("scifact") / "samples"
-    solution = way.opened(hosted.load("scifact"), str(folder / "solution.csv"), {})
-    score_of(solution, way.submitted(solution, str(folder / "submission.csv"))[0])
+    solution = pipeline.opened(hosted.load("scifact"), str(folder / "solution.csv"), {})
+    score_of(solution, pipeline.submitted(solution, str(folder / "submission.csv"))[0])
     assert clean.is_clean() == os.path.isdir("/proc/self/task")
 
 
@@ -199,7 +199,7 @@ def test_a_metric_with_polars_scores_every_file(
 ) -> None:
     """Its threads do not survive a fork, so each file has a process that was not forked once it has some."""
     monkeypatch.setenv("_RJEM_MALLOC_CONF", "")  # which polars sets
-    solution = way.prepared(metric_of(tmp_path, POLARS + more), tables()[0], {})
+    solution = pipeline.prepared(metric_of(tmp_path, POLARS + more), tables()[0], {})
     with start_workers(jobs, jobs, apart=True, idle=30, ready=nothing) as workers:
         work = partial(_numbered, solution, [tables()[1], tables()[2]])
         assert dict(spread(workers, work, range(2))) == {0: 1.0, 1: 0.75}
@@ -212,7 +212,7 @@ def test_a_metric_that_forks_and_returns_in_both_answers_once(tmp_path: Path) ->
     (tmp_path / "log").touch()
     log = f"    open({str(tmp_path / 'log')!r}, 'a').write('x')\n"
     metric = metric_of(tmp_path, HEAD + "    os.fork()\n" + log + SHARE)
-    solution = way.prepared(metric, tables()[0], {})
+    solution = pipeline.prepared(metric, tables()[0], {})
     assert alone(partial(_three_times, solution), tables()[2]) == [0.75] * 3
     assert len((tmp_path / "log").read_text()) == 6
 

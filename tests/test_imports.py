@@ -132,7 +132,7 @@ def test_one_module_calls_prepare_and_evaluate() -> None:
                 taken = {f"{node.module}.{alias.name}".removeprefix("podium.scoring.") for alias in node.names}
             if taken & steps:
                 found.add(name)
-    assert found == {"podium.contest.way"}
+    assert found == {"podium.contest.pipeline"}
 
 
 # A metric is a file of its own, which defines the names of the contract.

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from podium.common.errors import MetricError, SubmissionRejected
-from podium.contest import way
+from podium.contest import pipeline
 from podium.metric import hosted
 from podium.scoring import misfits
 
@@ -22,7 +22,7 @@ LARGE = [str(1234567890123456789 + 10**13 * each) for each in range(12)]
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
-def opened(folder: Path, formula: str, ids: list[str], more: str = "") -> way.Solution:
+def opened(folder: Path, formula: str, ids: list[str], more: str = "") -> pipeline.Solution:
     """A solution of twelve rows for a metric that has ``score()`` alone, as a host would write it."""
     better = formula == ACCURACY
     (folder / "metric.py").write_text(
@@ -33,14 +33,14 @@ def opened(folder: Path, formula: str, ids: list[str], more: str = "") -> way.So
     cells = {"label": ["cat", "dog", "fox"] * 4} if better else {"price": [1.5 * each for each in range(12)]}
     table = pd.DataFrame({"id": ids, **cells})
     table.to_csv(folder / "solution.csv", index=False)
-    return way.opened(hosted.load(str(folder / "metric.py")), str(folder / "solution.csv"), {})
+    return pipeline.opened(hosted.load(str(folder / "metric.py")), str(folder / "solution.csv"), {})
 
 
-def scored(solution: way.Solution, folder: Path, change: Change) -> Any:
+def scored(solution: pipeline.Solution, folder: Path, change: Change) -> Any:
     """Score the solution's own table after a change, through a file as users do."""
     change(solution.frame.copy().astype({"id": str})).to_csv(folder / "submission.csv", index=False)
-    submission, _ = way.submitted(solution, str(folder / "submission.csv"))
-    return way.scored(solution, submission)
+    submission, _ = pipeline.submitted(solution, str(folder / "submission.csv"))
+    return pipeline.scored(solution, submission)
 
 
 def of_ids(change: Callable[[str], str]) -> Change:
@@ -111,7 +111,7 @@ def test_a_file_with_which_a_metric_fails_is_rejected_with_the_cause(name: str, 
         scored(solution, tmp_path, change)
     assert cause in str(rejected.value)
     assert "The metric says: " in str(rejected.value)
-    assert len(str(rejected.value)) <= way.LONGEST_MESSAGE
+    assert len(str(rejected.value)) <= pipeline.LONGEST_MESSAGE
 
 
 def test_a_metric_that_wants_two_names_is_not_told_to_rename(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def run(options: Options) -> None:
     """Compare the experts, and print tables or JSON."""
     from podium.cli import console
     from podium.common import progress
-    from podium.contest import way
+    from podium.contest import pipeline
     from podium.markups import files
     from podium.metric import hosted
     from podium.scoring import evaluating
@@ -65,8 +65,8 @@ def run(options: Options) -> None:
     parameters = {**metric.companion.agreement_parameters, **given}
     with progress.shown("comparing experts") as show, warnings.catch_warnings():
         warnings.simplefilter("ignore", AccountWarning)  # which is told before the tables
-        change = way.of_experts(metric, options.leave_out, options.texts)
-        whole = way.prepared(metric, options.solution, parameters, show, change=change)
+        change = pipeline.of_experts(metric, options.leave_out, options.texts)
+        whole = pipeline.prepared(metric, options.solution, parameters, show, change=change)
     prepared = whole.prepared[evaluating.ALL]
     agreement = agree(prepared, whole.frame[whole.rows[evaluating.ALL]])
     tables, notices = agreement.tables, agreement.notices

@@ -39,7 +39,7 @@ class Options(OfTrial):
 def run(options: Options) -> None:
     """Score each part in a fresh process, and print what the site would print."""
     from podium.cli.console import further_calls, warn
-    from podium.contest import way
+    from podium.contest import pipeline
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
     from podium.judge import trials
@@ -65,11 +65,11 @@ def run(options: Options) -> None:
     if options.quick:
         return
     metric = replace(metric, complete_submission=complete)
-    prepared = way.prepared(metric, solution, arguments)
+    prepared = pipeline.prepared(metric, solution, arguments)
     number = len(prepared.rows) + acceptance.most_calls(metric, submission)
     with further_calls(number, max(spent)):
         # As for every command, no item may be in two parts, and the verdict must be good.
-        evaluation = way.unjudged(prepared, submission)
+        evaluation = pipeline.unjudged(prepared, submission)
         demand(trials.verdict(evaluation, trials.Use.SCORE, acceptance.refusals), acceptance.PLATFORM)
         both = round_trip.of_podium(metric, arguments, *given), round_trip.Seen(solution, submission)
         found = round_trip.of_kaggle(metric, arguments, both, options.submission.name)

@@ -14,7 +14,7 @@ from podium.cli.score_options import Options
 from podium.common.arrays import Bools
 from podium.common.errors import SubmissionRejected, UsageError
 from podium.common.wording import counted, listed, natural_order
-from podium.contest import reading, way
+from podium.contest import pipeline, reading
 from podium.metric.contract import Metric, Progress
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Evaluation, Solution
@@ -38,10 +38,12 @@ def score_all(metric: Metric, given: dict[str, Any], options: Options, tell: Tel
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
     first, *others = options.submission
     texts = options.texts if is_table_name(options.texts or "") else None
-    whole = way.opened(metric, options.solution, given, show, first, way.of_experts(metric, (), texts))
+    whole = pipeline.opened(
+        metric, options.solution, given, show, first, pipeline.of_experts(metric, (), texts)
+    )
     ids = None if options.essays is None else _ids(options.essays)
     with limits.within(limits.Limits()):
-        submission, renamed = way.submitted(whole, first, options.effectiveness)
+        submission, renamed = pipeline.submitted(whole, first, options.effectiveness)
         tell(renamed)
         if metric.companion.add_texts is not None and "text" in whole.frame:
             submission = metric.companion.add_texts(submission, whole.frame)
@@ -50,7 +52,7 @@ def score_all(metric: Metric, given: dict[str, Any], options: Options, tell: Tel
         if options.side is not None:
             submission = reading.add_side(whole, submission, options.side)
         part = _chosen(whole, options, ids)
-        evaluation = way.scored_alone(part, submission, show)
+        evaluation = pipeline.scored_alone(part, submission, show)
     of_others = {path: _other(path, part, options, tell) for path in others}
     return Done(evaluation, of_others, renamed, _unknown(whole, options, ids))
 
@@ -59,9 +61,9 @@ def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evalu
     """Score another submission; an error names its file."""
     try:
         with limits.within(limits.Limits()):
-            submission, renamed = way.submitted(solution, path, options.effectiveness)
+            submission, renamed = pipeline.submitted(solution, path, options.effectiveness)
             tell(f"{path}: {notice}" for notice in renamed)
-            return way.scored_alone(solution, submission)
+            return pipeline.scored_alone(solution, submission)
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {problem}") from problem
 
@@ -118,7 +120,7 @@ def by_fold(evaluation: Evaluation, path: Path) -> pd.DataFrame:
 
 def _score_of_fold(solution: Solution, submission: pd.DataFrame, of_fold: Bools) -> float:
     """Score the rows of one fold."""
-    return way.unjudged(evaluating.narrowed(solution, of_fold), submission).score
+    return pipeline.unjudged(evaluating.narrowed(solution, of_fold), submission).score
 
 
 def _ids(path: Path) -> set[str]:

@@ -113,13 +113,13 @@ def _tuned(
     with the arguments of ``score``.
     """
     from podium.cli import console
-    from podium.contest import reading, way
+    from podium.contest import pipeline, reading
     from podium.metric import hosted
     from podium.spans import tuning
 
     assert options.solution is not None
     assert options.predictions is not None
-    solution = way.opened(metric, options.solution, given, submission=options.predictions)
+    solution = pipeline.opened(metric, options.solution, given, submission=options.predictions)
     candidates = reading.read_submission(metric, options.predictions, solution.arguments)
     tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
     notices = [*solution.notices, *tuned.notices]

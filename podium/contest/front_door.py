@@ -1,7 +1,7 @@
 """The door for Python: `podium.score` and `podium.prepare`, the two functions that most users need.
 
 It takes tables instead of files, and keyword arguments instead of options, and says what is wrong with these.
-The way from tables to a score is that of `podium.contest.way`, which every command takes, too.
+The steps from tables to a score are those of `podium.contest.pipeline`, which every command takes, too.
 """
 
 import sys
@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium.contest import way
+from podium.contest import pipeline
 from podium.metric import hosted
 from podium.metric.own import DEFAULT
 from podium.scoring.evaluating import Evaluation, Solution
@@ -106,17 +106,17 @@ def score(
     if not isinstance(solution, Solution):
         loaded, arguments = _asked(DEFAULT if metric is None else metric, row_id, together)
         truth = _table(solution, "prepare: solution")
-        solution = way.opened(loaded, truth, arguments, submission=submission)
+        solution = pipeline.opened(loaded, truth, arguments, submission=submission)
     elif metric is not None or row_id is not None or together:
         if metric is None:
             hosted.check_parameters(solution.metric, together)
         named = [name for name, value in (("metric", metric), ("row_id", row_id)) if value is not None]
         given = ", ".join([*named, *together])
         raise TypeError(f"score: give {given} to podium.prepare instead, which has prepared this solution")
-    submission, notices = way.recognized(solution, submission)
+    submission, notices = pipeline.recognized(solution, submission)
     for notice in notices:
         warnings.warn(notice, stacklevel=2)
-    return way.scored(solution, submission)
+    return pipeline.scored(solution, submission)
 
 
 def prepare(
@@ -164,7 +164,7 @@ def prepare(
     """
     frame = _table(solution, "prepare: solution")
     loaded, arguments = _asked(metric, row_id, {**(parameters or {}), **more})
-    return way.prepared(loaded, frame, arguments)
+    return pipeline.prepared(loaded, frame, arguments)
 
 
 def _asked(

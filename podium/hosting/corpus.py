@@ -17,7 +17,7 @@ import pandas as pd
 from podium.common.arrays import Bools, Ints, by_essay
 from podium.common.errors import HostError
 from podium.common.wording import counted, listed
-from podium.contest import way
+from podium.contest import pipeline
 from podium.hosting import splitting
 from podium.hosting.evidence import Coded
 from podium.hosting.folders import (
@@ -136,10 +136,7 @@ def of_texts(texts: pd.DataFrame, further: Iterable[str] = (), columns: Mapping[
 
 
 def make(
-    corpus: Corpus,
-    attributes: list[str],
-    draw: Draw = USUAL_DRAW,
-    parameters: Mapping[str, Any] = {},
+    corpus: Corpus, attributes: list[str], draw: Draw = USUAL_DRAW, parameters: Mapping[str, Any] = {}
 ) -> Files:
     """Split a corpus of essays into the files of a competition."""
     annotations = _annotations(corpus, attributes)
@@ -158,7 +155,9 @@ def make(
         part[complete], how, twins = _drawn(chosen, attributes, writers, draw)
     parameters = {"subpopulation_column_names": ",".join(attributes), **parameters}
     public, private = _tables(segments, essays, writers, part)
-    solution = way.prepared(hosted.load(METRIC), private[SOLUTION].astype({LABEL: np.int64}), dict(parameters))
+    solution = pipeline.prepared(
+        hosted.load(METRIC), private[SOLUTION].astype({LABEL: np.int64}), dict(parameters)
+    )
     numbers = dict.fromkeys(PROBABILITIES, np.float64)
     trials = tried(solution, draw.seed, public[SAMPLE].astype(numbers), private[PERFECT].astype(numbers))
     tested = set(essays.loc[_is_tested(part), ESSAY_ID])

@@ -15,7 +15,7 @@ import pandas as pd
 
 from podium.common import progress
 from podium.common.errors import HostError, UsageError
-from podium.contest import way
+from podium.contest import pipeline
 from podium.contest.recorded import PRIVATE
 from podium.judge.trials import Platform
 from podium.metric.hosted import Metric
@@ -227,7 +227,7 @@ def tried(
     for name, frame in submissions.items():
         if frame is not None:
             file = f"{name} (drawn with --seed {seed})"
-            scored = way.of_host(solution, frame, file, None if trials else platform)
+            scored = pipeline.of_host(solution, frame, file, None if trials else platform)
             trials.append(Trial(name, frame, scored))
     return trials
 

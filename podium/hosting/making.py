@@ -13,7 +13,7 @@ import pandas as pd
 from podium.common.arrays import Ints
 from podium.common.errors import HostError, ToolError
 from podium.common.wording import counted
-from podium.contest import reading, recorded, way
+from podium.contest import pipeline, reading, recorded
 from podium.contest.recorded import PRIVATE, RECORD, Record
 from podium.hosting import columns, leaks, order, round_trip, samples, splitting, starter
 from podium.hosting.folders import (
@@ -212,7 +212,7 @@ def _new_names(row_ids: pd.Series, names: Mapping[str, str]) -> pd.Series:
 
 def _prepared(metric: Metric, tested: Labeled, arguments: dict[str, Any]) -> evaluating.Solution:
     """Prepare the solution."""
-    return way.prepared(metric, tested.labels.assign(**{USAGE: tested.parts}), arguments)
+    return pipeline.prepared(metric, tested.labels.assign(**{USAGE: tested.parts}), arguments)
 
 
 def _in_order(

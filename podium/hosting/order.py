@@ -10,7 +10,7 @@ import pandas as pd
 
 from podium.common.arrays import Ints
 from podium.common.errors import ToolError
-from podium.contest import way
+from podium.contest import pipeline
 from podium.hosting.evidence import Secrets, coded, natural, told_by_order
 from podium.scoring import evaluating
 from podium.tables import ids
@@ -56,7 +56,7 @@ def why_kept(solution: evaluating.Solution, submission: pd.DataFrame, row_ids: S
         return ""
     whole = dataclasses.replace(solution, rows={evaluating.ALL: solution.rows[evaluating.ALL]})
     try:
-        evaluation = way.unjudged(whole, submission)
+        evaluation = pipeline.unjudged(whole, submission)
     except ToolError:
         return ""
     return "the score depends on it" if _needs_order(evaluation) else ""

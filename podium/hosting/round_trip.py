@@ -16,7 +16,7 @@ import pandas as pd
 from podium.common import progress
 from podium.common.errors import HostError, ToolError
 from podium.common.wording import counted
-from podium.contest import reading, way
+from podium.contest import pipeline, reading
 from podium.contest.recorded import PRIVATE
 from podium.hosting.folders import SOLUTION, Files, Trial, as_texts, written_rows
 from podium.hosting.kaggle import acceptance, emulate
@@ -102,7 +102,9 @@ def _compared(
     return of_kaggle(metric, arguments, (ours, Seen(*tables[:2])), Path(file).name, expected)
 
 
-def of_podium(metric: Metric, arguments: dict[str, Any], solution: way.Source, submission: Location) -> Seen:
+def of_podium(
+    metric: Metric, arguments: dict[str, Any], solution: pipeline.Source, submission: Location
+) -> Seen:
     """The tables as podium sees them."""
     if not isinstance(solution, pd.DataFrame):
         solution = reading.read_solution(metric, solution, arguments)
@@ -153,7 +155,7 @@ def outcome(metric: Metric, arguments: dict[str, Any], seen: Seen) -> ScoresOrEr
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             submission = emulate.as_kaggle_aligns(seen.solution, seen.submission, row_id, complete)
-            return way.unjudged(way.prepared(metric, seen.solution, arguments), submission).scores
+            return pipeline.unjudged(pipeline.prepared(metric, seen.solution, arguments), submission).scores
     except ToolError as problem:
         return problem
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from podium.common.errors import HostError, SubmissionRejected, UsageError
 from podium.common.wording import counted, listed
-from podium.contest import way
+from podium.contest import pipeline
 from podium.hosting.kaggle import acceptance
 from podium.judge import trials
 from podium.scoring import evaluating
@@ -148,7 +148,7 @@ def _scored(solution: evaluating.Solution, sample: pd.DataFrame) -> tuple[dict[s
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # A constant answer is expected here.
-            scores = way.unjudged(solution, sample).scores
+            scores = pipeline.unjudged(solution, sample).scores
     except (SubmissionRejected, HostError) as problem:
         return {}, f"the metric refuses it: {problem}"
     undefined = [part for part, score in scores.items() if not math.isfinite(score)]

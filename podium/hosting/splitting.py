@@ -15,7 +15,7 @@ import pandas as pd
 from podium.common.arrays import Bools, Floats, Ints
 from podium.common.errors import HostError, UsageError
 from podium.common.wording import listed
-from podium.contest import way
+from podium.contest import pipeline
 from podium.hosting import columns, order
 from podium.hosting.evidence import natural
 from podium.metric.hosted import Metric
@@ -131,7 +131,7 @@ def parts_of(
     splitting = draw.split or (USAGE if USAGE in labels else "")
     check_ways(splitting, draw)
     given = labels.drop(columns=[USAGE, splitting], errors="ignore")
-    whole = way.prepared(metric, given, dict(arguments))
+    whole = pipeline.prepared(metric, given, dict(arguments))
     item_of_row, items, strata = _items(whole, labels, row_id)
     of_rows = np.array(items, dtype=object)[item_of_row]
     groups = _groups(given, draw.items, of_rows) if draw.items else of_rows

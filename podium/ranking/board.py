@@ -1,4 +1,4 @@
-"""The pipeline of a final ranking, after the submissions were read and scored: choose, reward, examine.
+"""The steps of a final ranking, after the submissions were read and scored: choose, reward, examine.
 
     files = choice.choose(…)                 which file of each team counts
     leaderboard = rewards.reward(…)          what speed is worth, and the ranks

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium.contest import way
+from podium.contest import pipeline
 from podium.ranking import store, suspects
 from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
@@ -56,7 +56,7 @@ def _constant_answers(
     """Score constant answers in the form of some submissions, in a worker, and make their entries."""
     entries = []
     for submission in submissions:
-        answer = constant.evaluated(way.unjudged(solution, frame_of(solution, submission)))
+        answer = constant.evaluated(pipeline.unjudged(solution, frame_of(solution, submission)))
         scores, statistics = (None, None) if answer is None else (answer.scores, answer.statistics)
         entries.append(store.encode(header | {"scores": scores}, statistics))
     return entries

@@ -19,7 +19,7 @@ from podium.child.limits import Limits
 from podium.common.errors import NotAFile, UsageError
 from podium.common.version import __version__
 from podium.common.wording import printable
-from podium.contest import reading, way
+from podium.contest import pipeline, reading
 from podium.metric import executed, hosted
 from podium.ranking import leaving_out, store
 from podium.ranking.rules import Options
@@ -186,12 +186,12 @@ def _source_of(job: Job) -> Location:
     return source
 
 
-def _prepared(job: Job, metric: hosted.Metric, source: way.Source) -> evaluating.Solution:
+def _prepared(job: Job, metric: hosted.Metric, source: pipeline.Source) -> evaluating.Solution:
     """Prepare the solution with this metric."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices
         return leaving_out.narrowed(
-            way.prepared(metric, source, dict(job.parameters), part=job.part), job.left_out
+            pipeline.prepared(metric, source, dict(job.parameters), part=job.part), job.left_out
         )
 
 

@@ -36,7 +36,7 @@ from podium.common.errors import (
 )
 from podium.common.progress import track
 from podium.common.wording import counted
-from podium.contest import way
+from podium.contest import pipeline
 from podium.judge import trials
 from podium.metric.shapes import ContractError
 from podium.ranking import asking, store
@@ -152,7 +152,7 @@ def _score(
         with within(job.limits):
             table = table_of(solution, submission, contents[0])
             header["fingerprint"] = fingerprint(table)
-            evaluation = way.unjudged(solution, with_side(solution, submission, table, contents[1]))
+            evaluation = pipeline.unjudged(solution, with_side(solution, submission, table, contents[1]))
     except LimitExceededError as problem:
         header |= {"rejected": str(problem), store.UNSURE: True}
     except SubmissionRejected as problem:
@@ -221,7 +221,7 @@ def held(solution: evaluating.Solution, submissions: Sequence[Submission]) -> li
     answers = []
     for submission in submissions:
         try:
-            evaluation = way.unjudged(solution, frame_of(solution, submission))
+            evaluation = pipeline.unjudged(solution, frame_of(solution, submission))
             text = trials.first_failure(trials.verdict(evaluation, trials.Use.SCORE))
         except HostError as problem:
             text = describe(problem)

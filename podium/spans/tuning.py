@@ -29,7 +29,7 @@ from podium.common import progress
 from podium.common.arrays import Bools, Floats, Ints, ranges
 from podium.common.errors import SubmissionRejected, UsageError
 from podium.common.wording import counted
-from podium.contest import way
+from podium.contest import pipeline
 from podium.metric.contract import Measured
 from podium.scoring.evaluating import ALL, Solution
 from podium.spans.by_position import by_position
@@ -337,8 +337,8 @@ def _problem(
 ) -> tuple[_Problem, list[str]]:
     """Make the problem of the essays with a candidate, and notices about columns and about the other essays."""
     prepared = prepared_for(solution)
-    candidates, notices = way.recognized(solution, candidates, effectiveness)
-    with way.cured(solution, candidates):
+    candidates, notices = pipeline.recognized(solution, candidates, effectiveness)
+    with pipeline.cured(solution, candidates):
         segments = prepared.read(candidates)
     probability = _probability(candidates)
     order = np.lexsort((segments.last, segments.first, segments.essay))

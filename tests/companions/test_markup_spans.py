@@ -12,7 +12,7 @@ import pytest
 import podium
 from podium.cli import main
 from podium.common.errors import HostError, SubmissionRejected, UsageError
-from podium.contest import way
+from podium.contest import pipeline
 from podium.markups import files, from_spans
 from podium.metric import hosted
 from tests.support.host_line import stay_in_process
@@ -317,4 +317,4 @@ def test_a_table_of_spans_that_lacks_a_column_names_it_and_the_page(tmp_path: Pa
         path = tmp_path / f"{number}.csv"
         table.to_csv(path, index=False)
         with pytest.raises(HostError, match=f"{told}.*docs/how-to/markups-of-any-tool.md"):
-            way.prepared(metric, path, {})
+            pipeline.prepared(metric, path, {})

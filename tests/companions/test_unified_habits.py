@@ -12,7 +12,7 @@ import podium
 from examples.essays import SOLUTION_SAMPLE as SOLUTION
 from examples.essays import SUBMISSION_SAMPLE as SUBMISSION
 from podium.common.errors import SubmissionRejected
-from podium.contest import way
+from podium.contest import pipeline
 from podium.metric import hosted
 
 D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
@@ -295,6 +295,6 @@ def test_a_rejection_is_cut_only_if_it_is_too_long(length, end):
     solution = SimpleNamespace(
         metric=SimpleNamespace(is_own=True, companion=SimpleNamespace(diagnose=lambda *_: "write it"))
     )
-    with pytest.raises(SubmissionRejected) as rejected, way.cured(solution, pd.DataFrame()):
+    with pytest.raises(SubmissionRejected) as rejected, pipeline.cured(solution, pd.DataFrame()):
         raise SubmissionRejected("x" * (length - len(said)))
     assert str(rejected.value) == said + "x" * (279 - len(said)) + end

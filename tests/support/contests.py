@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from podium.cli import main
-from podium.contest import way
+from podium.contest import pipeline
 from podium.metric import hosted
 from podium.scoring import evaluating
 from tests.support.samples import ROOT
@@ -59,7 +59,7 @@ class Contest(NamedTuple):
     def items(self) -> list[str]:
         """The ids of its items."""
         metric = hosted.load(self.metric or "unified")
-        solution = way.opened(metric, str(self.solution), hosted.parse_parameters(metric, self.parameters))
+        solution = pipeline.opened(metric, str(self.solution), hosted.parse_parameters(metric, self.parameters))
         return sorted(evaluating.names_of_rows(solution).unique())
 
 

@@ -6,7 +6,7 @@ A submission gets the same score on the platform as from `podium score`.
 from pathlib import Path
 
 from podium.common.errors import HostError, UsageError
-from podium.contest import reading, way
+from podium.contest import pipeline, reading
 from podium.hosting import leaks
 from podium.hosting.bundles import codabench, evalai, program
 from podium.hosting.competition import Competition
@@ -45,7 +45,7 @@ def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
     """Check everything that goes out, and list the measures of the metric, the score first."""
     metric, arguments = competition.metric, competition.arguments
     solution = read_once(competition.solution)
-    prepared = way.prepared(metric, solution, arguments)
+    prepared = pipeline.prepared(metric, solution, arguments)
     if PARTS[0] not in prepared.rows:
         raise HostError(f"{USAGE}: expected Public rows in the solution, found none")
     has_private = PARTS[1] in prepared.rows
@@ -56,7 +56,7 @@ def _checked_measures(competition: Competition, terms: Terms) -> list[str]:
     everything = prepared.prepared.get(evaluating.ALL)
     leaks.refuse(competition.folder, [] if everything is None else everything.items, solution)
     sample = reading.read_submission(metric, competition.sample, arguments)
-    expected = way.of_host(prepared, sample, SAMPLE, acceptance.refusals).scores
+    expected = pipeline.of_host(prepared, sample, SAMPLE, acceptance.refusals).scores
     for part, score in program.scores(competition, [part for part in PARTS if part in expected]).items():
         if score != expected[part]:
             wanted = f"a score of {expected[part]!r} in {part} from the packed program"

@@ -22,7 +22,7 @@ from podium import statistics
 from podium.child import limits
 from podium.common.errors import SubmissionRejected
 from podium.common.wording import listed, printable
-from podium.contest import reading, way
+from podium.contest import pipeline, reading
 from podium.metric import hosted
 from podium.scoring import evaluating
 from podium.tables.files import ReadFile
@@ -89,12 +89,12 @@ def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = Fa
     if disguised:
         row_id = arguments["row_id_column_name"]
         truth = truth.iloc[::-1].set_axis(truth.index).assign(**{row_id: truth[row_id]})
-    prepared = way.prepared(metric, truth, arguments)
+    prepared = pipeline.prepared(metric, truth, arguments)
     # The bundle was made after the contract had been checked, which takes time. So nothing is held to it here.
     # A Parquet file of a few kilobytes may expand to gigabytes.
     with limits.within(limits.Limits()):
         sent = ReadFile(submission.name, submission.read_bytes())
-        return way.unjudged(prepared, reading.read_submission(metric, sent, arguments))
+        return pipeline.unjudged(prepared, reading.read_submission(metric, sent, arguments))
 
 
 def _measures_of(evaluation: evaluating.Evaluation, part: str) -> dict[str, float]:

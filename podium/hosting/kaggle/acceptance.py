@@ -15,7 +15,7 @@ import pandas as pd
 from podium.common.arrays import Bools
 from podium.common.errors import CompanionError, HostError, SubmissionRejected, ToolError, UsageError
 from podium.common.wording import counted
-from podium.contest import way
+from podium.contest import pipeline
 from podium.hosting.bundles.program import imported
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
@@ -91,7 +91,7 @@ def score(
     metric: hosted.Metric, tables: tuple[pd.DataFrame, pd.DataFrame], arguments: dict[str, Any]
 ) -> EvaluationOrFinding:
     """Score a submission, or find why it has no score."""
-    return _or_why_not(lambda: way.unjudged(way.prepared(metric, tables[0], arguments), tables[1]))
+    return _or_why_not(lambda: pipeline.unjudged(pipeline.prepared(metric, tables[0], arguments), tables[1]))
 
 
 def _held(metric: hosted.Metric, scored: EvaluationOrFinding, use: trials.Use) -> list[Finding]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium.common.errors import HostError, SubmissionRejected, ToolError, UsageError
-from podium.contest import reading, way
+from podium.contest import pipeline, reading
 from podium.hosting import columns
 from podium.hosting.bundles.judge import UNEXPECTED
 from podium.hosting.bundles.program import imported
@@ -89,7 +89,7 @@ def read_submission(metric: hosted.Metric | None, path: Location, row_id: str | 
 
 
 def read_tables(
-    metric: hosted.Metric | None, solution: way.Source, submission: Location, row_id: str | None
+    metric: hosted.Metric | None, solution: pipeline.Source, submission: Location, row_id: str | None
 ) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Read a solution and a submission whose ids are of one type, and the name of the column of ids."""
     truth = solution if isinstance(solution, pd.DataFrame) else read_solution(metric, solution, row_id)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.common.errors import HostError, ToolError, UsageError
-from podium.contest import reading, way
+from podium.contest import pipeline, reading
 from podium.hosting import leaks, round_trip
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages, to_edit
 from podium.hosting.folders import PERFECT, PUBLIC, STARTER
@@ -112,9 +112,9 @@ def _checked(plan: Publication) -> Publication:
     ours = round_trip.of_podium(plan.metric, plan.arguments, solution, sample)
     row_id = plan.arguments["row_id_column_name"]
     theirs = round_trip.Seen(*emulate.read_tables(plan.metric, solution, sample, row_id)[:2])
-    prepared = way.prepared(plan.metric, ours.solution, plan.arguments)
+    prepared = pipeline.prepared(plan.metric, ours.solution, plan.arguments)
     given = plan.sample.name, acceptance.refusals, acceptance.PLATFORM
-    scored = way.of_host(prepared, ours.submission, *given, use=Use.CHECK).scores
+    scored = pipeline.of_host(prepared, ours.submission, *given, use=Use.CHECK).scores
     read = round_trip.of_kaggle(plan.metric, plan.arguments, (ours, theirs), plan.sample.name, scored)
     demand(read, acceptance.PLATFORM)
     items = prepared.prepared[evaluating.ALL].items if prepared.prepared else []
@@ -477,7 +477,7 @@ def _expected(plan: Publication, path: Path) -> dict[str, float]:
     """What podium scores a try, by the site's parts."""
     assert plan.checked is not None
     submission = reading.read_submission(plan.metric, path, plan.arguments)
-    scores = way.unjudged(plan.checked, submission).scores
+    scores = pipeline.unjudged(plan.checked, submission).scores
     return {part: scores[part] for part in PARTS if part in scores}
 
 

@@ -1,14 +1,14 @@
-"""The one way from the files of a competition to a score, in three steps that every command takes.
+"""From the files of a competition to a score, in three steps that every command takes.
 
-    solution = way.opened(metric, "solution.csv", given)      with the parameters of the competition
-    submission, notices = way.submitted(solution, "submission.csv")
-    evaluation = way.scored(solution, submission)
+    solution = pipeline.opened(metric, "solution.csv", given)      with the parameters of the competition
+    submission, notices = pipeline.submitted(solution, "submission.csv")
+    evaluation = pipeline.scored(solution, submission)
 
-Who has read a file already gives its table instead of the path. Who has all parameters calls `prepared`, and
-who must not or need not judge the metric calls `unjudged`. What only one command does, such as choosing essays
-or drawing a part, stands between two of these steps. `podium.contest.reading` knows the files,
-`podium.scoring.evaluating` the
-tables, and `podium.judge.trials` the metric; nobody else calls `evaluating.prepare` and `evaluating.evaluate`.
+Give a table instead of a path if you have read the file already. Call `prepared` if you have all parameters,
+and `unjudged` if the metric need not be checked. What only one command does, such as choosing essays or
+drawing a part, stands between two of these steps. `podium.contest.reading` knows the files,
+`podium.scoring.evaluating` the tables, and `podium.judge.trials` the metric; nobody else calls
+`evaluating.prepare` and `evaluating.evaluate`.
 """
 
 import copy

@@ -32,12 +32,12 @@ from podium.ranking import (
     speed,
     uncertainty,
 )
-from podium.ranking.asking import Desk
 from podium.ranking.cautions import better_groups_that_lower, cautions
 from podium.ranking.examining import Examined, How
 from podium.ranking.final import FinalBoard
 from podium.ranking.jury import Prizes
 from podium.ranking.passes import Scored
+from podium.ranking.questions import Pool
 from podium.ranking.rewards import is_boosted, reward
 from podium.ranking.rules import Options, Rules
 from podium.ranking.site import SiteBoard
@@ -61,10 +61,10 @@ class Inputs(NamedTuple):
 
 
 def board_of(
-    options: Options, inputs: Inputs, desk: Desk, scored: Sequence[Scored], folder: Path
+    options: Options, inputs: Inputs, pool: Pool, scored: Sequence[Scored], folder: Path
 ) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
-    solution = desk.solution
+    solution = pool.solution
     everybody, rule, told = _everybody(inputs, options, solution, scored)
     files = jury.competing(everybody, inputs.teams)
     leaderboard, decided, prizes = _ranked(options, inputs, solution, files)
@@ -72,13 +72,13 @@ def board_of(
     site_table, of_site = _of_site(inputs, solution, leaderboard, baselines)
     sent, chosen = _that_count(files, leaderboard["team"], inputs.submissions, scored)
     teams_aside, of_aside = _that_do_not_compete(files, everybody, scored)
-    examined = _examined(options, desk, sent, chosen, of_aside, prizes)
+    examined = _examined(options, pool, sent, chosen, of_aside, prizes)
     chance = _of_chance(examined, leaderboard, inputs.runtimes, options, solution, prizes)
-    variants, variant_ranks = _under_other_decisions(options, desk, examined, sent, leaderboard)
+    variants, variant_ranks = _under_other_decisions(options, pool, examined, sent, leaderboard)
     entries = similarity.entries(leaderboard, files)
-    similar = _similar(desk, files, leaderboard, examined, teams_aside, of_aside)
+    similar = _similar(pool, files, leaderboard, examined, teams_aside, of_aside)
     told += cautions(leaderboard, files, prizes, entries, chance, decided, similar)
-    told += _of_winners(options, inputs, desk, leaderboard, prizes, entries, chosen)
+    told += _of_winners(options, inputs, pool, leaderboard, prizes, entries, chosen)
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
     facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
     return FinalBoard(
@@ -183,17 +183,17 @@ def _of_site(
 
 def _examined(
     options: Options,
-    desk: Desk,
+    pool: Pool,
     sent: Sequence[Submission],
     chosen: Sequence[Scored],
     of_aside: Sequence[Scored],
     prizes: Prizes,
 ) -> Examined:
     """Examine the files that count, in the order of the board; those `of_aside` are compared with them."""
-    how = How(desk.solution.deciding, options.resamples, options.seed, options.items)
+    how = How(pool.solution.deciding, options.resamples, options.seed, options.items)
     if all(each.has_statistics for each in (*chosen, *of_aside)):
-        return examining.by_statistics(desk, how, sent, chosen)
-    return half_samples.of_board(desk, how, options.is_fixed, sent, chosen, prizes)
+        return examining.by_statistics(pool, how, sent, chosen)
+    return half_samples.of_board(pool, how, options.is_fixed, sent, chosen, prizes)
 
 
 def _of_chance(
@@ -213,17 +213,17 @@ def _of_chance(
 
 
 def _under_other_decisions(
-    rules: Rules, desk: Desk, examined: Examined, sent: Sequence[Submission], leaderboard: pd.DataFrame
+    rules: Rules, pool: Pool, examined: Examined, sent: Sequence[Submission], leaderboard: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rank the files that count under other decisions about the metric and the rewards."""
     scores = examining.under_other_measures(examined)
     if rules.variants and examined.prepared is not None:
-        scores |= examining.under_other_statistics(desk, sent, leaderboard)
-    return robustness.of_board(leaderboard, scores, rules, desk.solution.higher_is_better)
+        scores |= examining.under_other_statistics(pool, sent, leaderboard)
+    return robustness.of_board(leaderboard, scores, rules, pool.solution.higher_is_better)
 
 
 def _similar(
-    desk: Desk,
+    pool: Pool,
     files: pd.DataFrame,
     leaderboard: pd.DataFrame,
     examined: Examined,
@@ -236,8 +236,8 @@ def _similar(
         return similarity.pairs(files)
     details, teams = examined.details[:most], leaderboard["team"].head(most).tolist()
     if examined.prepared is not None:  # else there is nothing to compare those aside by
-        undrawn = functools.partial(examining.detail, How(desk.solution.deciding), None)
-        details = [*details, *desk.ask(undrawn, [each.entry for each in of_aside[:most]], "comparing teams")]
+        undrawn = functools.partial(examining.detail, How(pool.solution.deciding), None)
+        details = [*details, *pool.ask(undrawn, [each.entry for each in of_aside[:most]], "comparing teams")]
         teams += teams_aside.head(most).tolist()
     fingerprints = [each.fingerprint for each in details]
     return similarity.pairs(files, similarity.agreements(teams, fingerprints))
@@ -259,7 +259,7 @@ def _reasons(files: pd.DataFrame) -> "pd.Series[Any]":
 def _of_winners(
     rules: Rules,
     inputs: Inputs,
-    desk: Desk,
+    pool: Pool,
     leaderboard: pd.DataFrame,
     prizes: Prizes,
     entries: Sequence[int],
@@ -267,9 +267,9 @@ def _of_winners(
 ) -> list[str]:
     """List what a reader must know about how prize winners score in groups, and about runtimes."""
     told = []
-    if desk.solution.higher_is_better:
+    if pool.solution.higher_is_better:
         winners = list(prizes.winners)
-        slopes = _slopes(desk, [chosen[row] for row in winners])
+        slopes = _slopes(pool, [chosen[row] for row in winners])
         told += better_groups_that_lower(leaderboard.iloc[winners], slopes, [entries[row] for row in winners])
     noise = speed.noise_of(leaderboard, inputs.runtimes)
     told += speed.ties(leaderboard, noise, entries, prizes.borders)
@@ -335,14 +335,14 @@ def _counts(leaderboard: pd.DataFrame, files: pd.DataFrame, failed: pd.DataFrame
     }
 
 
-def _slopes(desk: Desk, winners: Sequence[Scored]) -> list[dict[str, float]]:
+def _slopes(pool: Pool, winners: Sequence[Scored]) -> list[dict[str, float]]:
     """Find out how fast the score of each of some files rises with the score of each group."""
-    part, prepared = desk.solution.deciding, desk.solution.prepared
+    part, prepared = pool.solution.deciding, pool.solution.prepared
     # Without prizes nobody wins, and of nobody everything is true: what the metric has is asked first.
     if part not in prepared or not all(each.has_statistics for each in winners):
         return []
-    items = desk.solution.items[part]
-    entries = [entry for each in winners if (entry := desk.load(each.entry)) is not None]
+    items = pool.solution.items[part]
+    entries = [entry for each in winners if (entry := pool.load(each.entry)) is not None]
     totals = [sums(examining.of_items(entry, items), prepared[part].groups) for entry in entries]
     slopes = [group_slopes(prepared[part], total) for total in totals]
     names = names_of_groups(prepared[part])

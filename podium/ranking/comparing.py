@@ -121,9 +121,9 @@ def _ranked_again(
         there = [*(each.team for each in files), *inputs.failed["team"], ALL_TEAMS]
         # A team whose files are missing can have no page.
         options = replace(options, jobs=jobs, team=[team for team in options.teams_with_page if team in there])
-        with making.desk_of(options, Path(folder), inputs) as desk:
-            final, scored = making.scored_board(options, inputs, desk, home)
-            again = run_json.facts_of(final, desk, inputs, scored, ())
+        with making.pool_of(options, Path(folder), inputs) as pool:
+            final, scored = making.scored_board(options, inputs, pool, home)
+            again = run_json.facts_of(final, pool, inputs, scored, ())
     again |= {name: facts.get(name) for name in CIRCUMSTANCES}
     for name, now in again["inputs"].items():
         if now is not None and facts["inputs"].get(name) is not None:

@@ -9,23 +9,23 @@ import pandas as pd
 
 from podium.contest import pipeline
 from podium.ranking import store, suspects
-from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
 from podium.ranking.cautions import shared_mistakes
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import entry_name, frame_of, sha256
 from podium.ranking.passes import Scored
+from podium.ranking.questions import Pool
 from podium.ranking.sentences import name_of
 from podium.ranking.submissions import Submission
 from podium.scoring import constant, evaluating
 from podium.scoring.evaluating import Solution
 
 
-def with_doubts(final: FinalBoard, inputs: Inputs, desk: Desk, scored: Sequence[Scored]) -> FinalBoard:
+def with_doubts(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> FinalBoard:
     """Add to a board what makes one doubt the solution."""
-    items, of_items = _of_items(final, desk, scored)
+    items, of_items = _of_items(final, pool, scored)
     facts = dict(final.facts)
-    facts["warnings"] = [*facts["warnings"], *_of_files(final, inputs, desk, scored), *of_items]
+    facts["warnings"] = [*facts["warnings"], *_of_files(final, inputs, pool, scored), *of_items]
     if len(inputs.left_out):
         facts["left_out"] = inputs.left_out.to_dict("records")
     mistakes = {
@@ -36,14 +36,14 @@ def with_doubts(final: FinalBoard, inputs: Inputs, desk: Desk, scored: Sequence[
     return replace(final, facts=facts, items=items, mistakes=mistakes)
 
 
-def _of_files(final: FinalBoard, inputs: Inputs, desk: Desk, scored: Sequence[Scored]) -> list[str]:
+def _of_files(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> list[str]:
     """Say which mistake most files share, and that even the best one is worse than a constant answer."""
     pairs = [(file, each) for file, each in zip(inputs.submissions, scored) if each.scores is not None]
     distinct = {each.fingerprint + each.side_digest: each.mistakes for _, each in pairs}
     told = shared_mistakes([*distinct.values()])
-    better = desk.solution.higher_is_better
+    better = pool.solution.higher_is_better
     first = final.leaderboard.sort_values("score", ascending=not better, kind="stable").iloc[0]
-    of_constant = _score_of_constant(desk, pairs)
+    of_constant = _score_of_constant(pool, pairs)
     if of_constant is not None and constant.is_worse(first["score"], of_constant, better):
         whose = f"even the best score, that of {name_of(first['team'])}"
         told.append(constant.sentence(whose, first["score"], of_constant, better))
@@ -62,41 +62,41 @@ def _constant_answers(
     return entries
 
 
-def _score_of_constant(desk: Desk, pairs: Sequence[tuple[Submission, Scored]]) -> float | None:
+def _score_of_constant(pool: Pool, pairs: Sequence[tuple[Submission, Scored]]) -> float | None:
     """The score of a constant answer in the form of the first file by name, or None if it has none.
 
     It is kept in the store.
     """
     file, became = min(pairs, key=lambda pair: pair[0][:2])
-    context = sha256(repr((desk.job.context, "constant")).encode())
+    context = sha256(repr((pool.job.context, "constant")).encode())
     name = entry_name(context, became.digests)
-    entry = desk.load(name)
+    entry = pool.load(name)
     if entry is None:
-        header = {"context": context, "sha256": became.digests, "measured": desk.job.measured}
+        header = {"context": context, "sha256": became.digests, "measured": pool.job.measured}
         files = [file._replace(digests=became.digests)]
-        [entry] = desk.read_again(functools.partial(_constant_answers, header), files, "a constant answer")
-        store.save(desk.store, name, entry)
+        [entry] = pool.read_again(functools.partial(_constant_answers, header), files, "a constant answer")
+        store.save(pool.store, name, entry)
     kept, numbers = store.header_of(entry), store.decode(entry)
     if kept["scores"] is None:
         return None
-    if numbers is not None and kept["measured"] != desk.job.measured:
-        kept["scores"] = evaluating.scores_of(desk.solution, numbers)
-    return float(kept["scores"][desk.solution.deciding])
+    if numbers is not None and kept["measured"] != pool.job.measured:
+        kept["scores"] = evaluating.scores_of(pool.solution, numbers)
+    return float(kept["scores"][pool.solution.deciding])
 
 
-def _of_items(final: FinalBoard, desk: Desk, scored: Sequence[Scored]) -> tuple[pd.DataFrame | None, list[str]]:
+def _of_items(final: FinalBoard, pool: Pool, scored: Sequence[Scored]) -> tuple[pd.DataFrame | None, list[str]]:
     """List the items, those that the best files answer otherwise first, and say how many to look at."""
     board, files = final.leaderboard, final.submissions
     counts = files[files["chosen"]]
     number_of = dict(zip(counts["team"], counts.index))
-    rows = suspects.best_rows(board, final.entries, desk.solution.higher_is_better)
+    rows = suspects.best_rows(board, final.entries, pool.solution.higher_is_better)
     teams = board["team"].iloc[rows].tolist()
-    entries = [desk.load(scored[number_of[team]].entry) for team in teams]
-    told = suspects.of_best(desk.solution, [entry for entry in entries if entry is not None])
+    entries = [pool.load(scored[number_of[team]].entry) for team in teams]
+    told = suspects.of_best(pool.solution, [entry for entry in entries if entry is not None])
     if told is None:
         return None, []
     pairs = final.similar[final.similar[["team", "other_team"]].isin(teams).all(axis=1)]
     alike = len({*pairs["team"], *pairs["other_team"]})
-    noun = final.facts["item"] if desk.solution.prepared else "row"
+    noun = final.facts["item"] if pool.solution.prepared else "row"
     sentence = suspects.sentence(*told, noun, alike)
     return told[0], [sentence] if sentence else []

@@ -15,8 +15,8 @@ from podium import statistics
 from podium.common.arrays import Bools, Floats, Ints
 from podium.metric.contract import Measured, Prepared
 from podium.ranking import robustness, similarity, store
-from podium.ranking.asking import Desk
 from podium.ranking.passes import Scored
+from podium.ranking.questions import Pool
 from podium.ranking.submissions import Submission
 from podium.scoring.evaluating import Solution
 from podium.statistics import Doubt, Drawn, Scores
@@ -155,16 +155,16 @@ def _resampler(solution: Solution, how: How) -> tuple[statistics.Resampler, dict
 # ---- In the command ---------------------------------------------------------------------------------------
 
 
-def by_statistics(desk: Desk, how: How, files: Sequence[Submission], chosen: Sequence[Scored]) -> Examined:
+def by_statistics(pool: Pool, how: How, files: Sequence[Submission], chosen: Sequence[Scored]) -> Examined:
     """Examine the statistics of the files that count, in the order of the board."""
     entries = [each.entry for each in chosen]
     # In the order of names, in which the last bit of a mean is the same whoever is ahead.
     some = sorted(shared_by([(file.team, entry) for file, entry in zip(files, entries)]))
-    shared = _shared_groups(desk, how, [entry for _, entry in some])
+    shared = _shared_groups(pool, how, [entry for _, entry in some])
     question = functools.partial(detail, how, shared)
-    details = desk.ask(question, entries, "resampling" if how.resamples else "measuring")
-    prepared = desk.solution.prepared[how.part]
-    units = Units(prepared, desk.solution.together(how.part, how.column))
+    details = pool.ask(question, entries, "resampling" if how.resamples else "measuring")
+    prepared = pool.solution.prepared[how.part]
+    units = Units(prepared, pool.solution.together(how.part, how.column))
     return Examined(how.resamples, details, units, prepared)
 
 
@@ -178,16 +178,16 @@ def shared_by(order: Sequence[T]) -> list[T]:
     return [order[int(number * step)] for number in range(min(len(order), SHARED_BY))]
 
 
-def _shared_groups(desk: Desk, how: How, entries: Sequence[str]) -> Groups | None:
+def _shared_groups(pool: Pool, how: How, entries: Sequence[str]) -> Groups | None:
     """Compute what all teams share about the groups of items, or None without draws or groups that decide."""
-    prepared, items = desk.solution.prepared[how.part], desk.solution.items[how.part]
+    prepared, items = pool.solution.prepared[how.part], pool.solution.items[how.part]
     if not how.resamples or columns_of_groups(prepared) is None:
         return None
-    first = desk.load(entries[0])
+    first = pool.load(entries[0])
     numbers = None if first is None else of_items(first, items)
     if numbers is not None and not is_made_of_groups(prepared, statistics.sums(numbers, prepared.groups)):
         return None  # Its groups are only reported, which is the same for all teams.
-    answers = desk.ask(functools.partial(groups, how), entries, "comparing groups")
+    answers = pool.ask(functools.partial(groups, how), entries, "comparing groups")
     known = [each for each in answers if each is not None]
     return mean_of_groups(known) if known else None
 
@@ -198,12 +198,12 @@ def under_other_measures(examined: Examined) -> dict[str, Floats]:
 
 
 def under_other_statistics(
-    desk: Desk, files: Sequence[Submission], leaderboard: pd.DataFrame
+    pool: Pool, files: Sequence[Submission], leaderboard: pd.DataFrame
 ) -> dict[str, Floats]:
     """Score the files that count with other statistics.  They are read again, and must not have changed."""
-    question = functools.partial(robustness.of_statistics, desk.solution.deciding)
-    scores = _by_name(desk.read_again(question, files, "variants"))
-    names = robustness.names_of_steps(desk.solution, scores, leaderboard)
+    question = functools.partial(robustness.of_statistics, pool.solution.deciding)
+    scores = _by_name(pool.read_again(question, files, "variants"))
+    names = robustness.names_of_steps(pool.solution, scores, leaderboard)
     return {names.get(name, name): each for name, each in scores.items()}
 
 

@@ -16,11 +16,11 @@ import pandas as pd
 
 from podium.common.arrays import Floats, Ints
 from podium.ranking import store
-from podium.ranking.asking import Desk
 from podium.ranking.examining import MOST_TEAMS, Detail, Examined, How
 from podium.ranking.job import Job, entry_name, frame_of, sha256
 from podium.ranking.jury import Prizes
 from podium.ranking.passes import Scored
+from podium.ranking.questions import Pool
 from podium.ranking.submissions import Submission
 from podium.scoring.evaluating import Solution, answers_for
 from podium.statistics import Doubt, Reason, halves
@@ -90,7 +90,7 @@ def _fingerprint(how: How, solution: Solution, submission: pd.DataFrame) -> Floa
 
 
 def of_board(
-    desk: Desk,
+    pool: Pool,
     how: How,
     is_fixed: bool,
     files: Sequence[Submission],
@@ -101,7 +101,7 @@ def of_board(
 
     There are as many draws as `how` says or, unless their number `is_fixed`, as many as fit into ten minutes.
     """
-    files, items = files[:MOST_TEAMS], len(desk.solution.items_of(how.part, how.column).stratum)
+    files, items = files[:MOST_TEAMS], len(pool.solution.items_of(how.part, how.column).stratum)
     units = Units(Rows(range(items)))
     if not how.resamples:
         return Examined(0, [], units)
@@ -109,13 +109,13 @@ def of_board(
         few = Doubt(Reason.FEW_ITEMS, items)
         return Examined(how.resamples if is_fixed else halves.MOST_DRAWS, [], units, silence=str(few))
     if not is_fixed:
-        number, doubt = _number_of(desk, how, files)
+        number, doubt = _number_of(pool, how, files)
         if not number:
             cure = f"--resamples {halves.FEWEST_DRAWS} draws them"
             warnings.warn(f"{doubt}, so nothing is said about chance: {cure}", stacklevel=2)
             return Examined(0, [], units)
         how = how._replace(resamples=number)
-    drawn = _draws_of(desk, how, files)
+    drawn = _draws_of(pool, how, files)
     if drawn is None:
         why = "the draws of some files are not in the store, so the submissions have to be ranked once more"
         return Examined(how.resamples, [], units, silence=why)
@@ -160,34 +160,34 @@ def _context(job: Job, how: How) -> str:
     return sha256(repr((job.context, how.part, how.column, how.seed, how.resamples)).encode())
 
 
-def _number_of(desk: Desk, how: How, files: Sequence[Submission]) -> tuple[int, Doubt | None]:
+def _number_of(pool: Pool, how: How, files: Sequence[Submission]) -> tuple[int, Doubt | None]:
     """Find out how many draws fit, once for each set of files: the answer is kept in the store."""
-    kept = [_context(desk.job, how._replace(resamples=0)), sorted(each.digests for each in files)]
+    kept = [_context(pool.job, how._replace(resamples=0)), sorted(each.digests for each in files)]
     context = sha256(repr(kept).encode())
     name = entry_name(context, "")
-    if (entry := desk.load(name)) is not None:
+    if (entry := pool.load(name)) is not None:
         return int(store.header_of(entry)["draws"]), None
     distinct = list({file.digests: file for file in files}.values())
     timed = distinct[:TIMED]
     if not all(each.path for each in timed):
         return 0, Doubt(Reason.TOO_SLOW)
-    times = dict(desk.one_by_one(functools.partial(_time, how), dict(enumerate(timed))))
+    times = dict(pool.one_by_one(functools.partial(_time, how), dict(enumerate(timed))))
     seconds = sum(times.values()) / len(times) * len(distinct)
-    number = halves.number_of_draws(seconds, desk.workers.number)
+    number = halves.number_of_draws(seconds, pool.workers.number)
     if not number:
-        return 0, halves.too_slow(seconds, desk.workers.number)
+        return 0, halves.too_slow(seconds, pool.workers.number)
     header = {"context": context, "sha256": "", "draws": number}
-    store.save(desk.store, name, store.encode(header, None))
+    store.save(pool.store, name, store.encode(header, None))
     return number, None
 
 
-def _draws_of(desk: Desk, how: How, files: Sequence[Submission]) -> list[Floats] | None:
+def _draws_of(pool: Pool, how: How, files: Sequence[Submission]) -> list[Floats] | None:
     """Load or compute the draws of files, each followed by its fingerprint; None if a file cannot be read."""
-    context, number = _context(desk.job, how), how.resamples
+    context, number = _context(pool.job, how), how.resamples
     drawn: dict[str, Floats] = {}  # by the hashes of the files
     distinct = {file.digests: file for file in files}
     for digests in distinct:
-        entry = desk.load(entry_name(context, digests))
+        entry = pool.load(entry_name(context, digests))
         if entry is not None and (kept := store.decode(entry)) is not None:
             drawn[digests] = kept[:, 0]
     missing = [file for digests, file in distinct.items() if digests not in drawn]
@@ -197,7 +197,7 @@ def _draws_of(desk: Desk, how: How, files: Sequence[Submission]) -> list[Floats]
     tasks = {at * number + each.start: (file, each) for at, file in enumerate(missing) for each in pieces}
     waiting: list[dict[int, Floats]] = [{} for _ in missing]
     draw = functools.partial(_draw, how)
-    for key, answer in desk.one_by_one(draw, tasks, "scoring halves of the items"):
+    for key, answer in pool.one_by_one(draw, tasks, "scoring halves of the items"):
         at, first = divmod(key, number)
         waiting[at][first] = answer
         if len(waiting[at]) == len(pieces):
@@ -205,5 +205,5 @@ def _draws_of(desk: Desk, how: How, files: Sequence[Submission]) -> list[Floats]
             drawn[digests] = np.concatenate([waiting[at].pop(each.start) for each in pieces])
             header = {"context": context, "sha256": digests}
             entry = store.encode(header, drawn[digests][:, np.newaxis])
-            store.save(desk.store, entry_name(context, digests), entry)
+            store.save(pool.store, entry_name(context, digests), entry)
     return [drawn[file.digests] for file in files]

@@ -18,12 +18,12 @@ from podium.metric import hosted
 from podium.metric.contract import Metric
 from podium.metric.shapes import demand
 from podium.ranking import jury, leaving_out, made_again, output, page, passes, run_json, site, speed
-from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs, board_of
 from podium.ranking.doubted import with_doubts
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import make_job, opened, probe, solution_of
 from podium.ranking.output import PAGE, STORE
+from podium.ranking.questions import Pool
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, find, read_failed
 from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
@@ -44,10 +44,10 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
     check_apart(out, [path for name, path in typed.paths.items() if not (is_own and name == "metric")])
     asked, options, inputs = _found(asked, earlier, more)
     _check_teams(options.teams_with_page, inputs)
-    with desk_of(options, out / STORE, inputs) as desk, alone_in(out):
+    with pool_of(options, out / STORE, inputs) as pool, alone_in(out):
         if options.again is not None:
             made_again.copy_store(options.again, out / STORE)
-        return _ranked(options, inputs, out, desk, command_of(replace(asked, submissions=typed.submissions)))
+        return _ranked(options, inputs, out, pool, command_of(replace(asked, submissions=typed.submissions)))
 
 
 def as_recorded(asked: Options) -> Options:
@@ -160,11 +160,11 @@ def _check_teams(wanted: Sequence[str], inputs: Inputs) -> None:
             raise UsageError(f"--team {team}: expected one of the teams, such as {listed(nearly or everybody)}")
 
 
-def _ranked(options: Options, inputs: Inputs, folder: Path, desk: Desk, command: Sequence[str]) -> FinalBoard:
+def _ranked(options: Options, inputs: Inputs, folder: Path, pool: Pool, command: Sequence[str]) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
-    demand(trials.says_direction(desk.solution.metric, desk.solution.arguments, trials.Use.KEEP))
-    final, scored = scored_board(options, inputs, desk, folder)
-    return written(replace(final, facts=run_json.facts_of(final, desk, inputs, scored, command)))
+    demand(trials.says_direction(pool.solution.metric, pool.solution.arguments, trials.Use.KEEP))
+    final, scored = scored_board(options, inputs, pool, folder)
+    return written(replace(final, facts=run_json.facts_of(final, pool, inputs, scored, command)))
 
 
 def written(final: FinalBoard) -> FinalBoard:
@@ -176,18 +176,18 @@ def written(final: FinalBoard) -> FinalBoard:
 
 
 def scored_board(
-    options: Options, inputs: Inputs, desk: Desk, folder: Path
+    options: Options, inputs: Inputs, pool: Pool, folder: Path
 ) -> tuple[FinalBoard, list[passes.Scored]]:
     """Score everything, and make the board; with what became of the submissions."""
-    scored = passes.score(desk, inputs.submissions, options.seed)
-    final = with_doubts(board_of(options, inputs, desk, scored, folder), inputs, desk, scored)
+    scored = passes.score(pool, inputs.submissions, options.seed)
+    final = with_doubts(board_of(options, inputs, pool, scored, folder), inputs, pool, scored)
     if options.again is not None:
         final = made_again.compared(final, made_again.read(options.again), inputs.submissions, scored)
     return final, scored
 
 
 @contextmanager
-def desk_of(options: Options, store: Path, inputs: Inputs) -> Iterator[Desk]:
+def pool_of(options: Options, store: Path, inputs: Inputs) -> Iterator[Pool]:
     """Prepare the solution, and start the workers, here or on a Dask cluster."""
     files, left_out = inputs.submissions, inputs.left_out
     job = make_job(options, left_out["item"])
@@ -205,7 +205,7 @@ def desk_of(options: Options, store: Path, inputs: Inputs) -> Iterator[Desk]:
     else:
         started = dask_workers(options.dask, job.limits.idle, ready, probe, job, files[0])
     with started as workers:
-        yield Desk(job, store, workers)
+        yield Pool(job, store, workers)
 
 
 def files_of(final: FinalBoard) -> dict[str, bytes]:

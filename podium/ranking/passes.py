@@ -39,8 +39,7 @@ from podium.common.wording import counted
 from podium.contest import pipeline
 from podium.judge import trials
 from podium.metric.shapes import ContractError
-from podium.ranking import asking, store
-from podium.ranking.asking import SIZE, Desk, batches_of, describe
+from podium.ranking import questions, store
 from podium.ranking.job import (
     Contents,
     Job,
@@ -53,6 +52,7 @@ from podium.ranking.job import (
     table_of,
     with_side,
 )
+from podium.ranking.questions import SIZE, Pool, batches_of, describe
 from podium.ranking.submissions import Submission
 from podium.scoring import evaluating
 from podium.scoring.answers import given_by, pack
@@ -252,64 +252,64 @@ def _led_to(problem: BaseException | None) -> Iterator[BaseException]:
 # ---- In the command -------------------------------------------------------------------------------------
 
 
-def score(desk: Desk, submissions: Sequence[Submission], seed: int) -> list[Scored]:
+def score(pool: Pool, submissions: Sequence[Submission], seed: int) -> list[Scored]:
     """Score all submissions whose contents the store does not know yet.
 
     What is found out about a submission is kept in the store at once, so that an interrupted command loses
     nothing. A stranger's metric, which may be slow, scores equal ones once, and is held to the whole contract
     with one that is drawn from the seed.
     """
-    kept = frozenset(store.names(desk.store))
+    kept = frozenset(store.names(pool.store))
     everything = dict(enumerate(submissions))
-    equal = {} if desk.solution.metric.is_own else _equal(desk, everything)
-    results = _scored_once(desk, {n: each for n, each in everything.items() if n not in equal}, kept)
-    if not desk.solution.metric.is_own:
+    equal = {} if pool.solution.metric.is_own else _equal(pool, everything)
+    results = _scored_once(pool, {n: each for n, each in everything.items() if n not in equal}, kept)
+    if not pool.solution.metric.is_own:
         # With other parameters, only score() knows the score to the last bit.
-        other = {n: everything[n] for n in _measured_otherwise(results, desk.job)}
-        results |= _scored_once(desk, other, frozenset()) if other else {}
+        other = {n: everything[n] for n in _measured_otherwise(results, pool.job)}
+        results |= _scored_once(pool, other, frozenset()) if other else {}
     results |= {number: results[first] for number, first in equal.items()}
     if before := sum(result.entry in kept for result in results.values()):
         print(f"already in the store: {before:,} of {len(submissions):,}", file=sys.stderr)
     _check_that_any_has_a_score(submissions, results)
-    measured = _measured(desk, results)
-    if not desk.solution.metric.is_own:
-        _hold(desk, submissions, measured, seed)
+    measured = _measured(pool, results)
+    if not pool.solution.metric.is_own:
+        _hold(pool, submissions, measured, seed)
     return measured
 
 
-def _equal(desk: Desk, submissions: dict[int, Submission]) -> dict[int, int]:
+def _equal(pool: Pool, submissions: dict[int, Submission]) -> dict[int, int]:
     """Find the submissions that are equal to an earlier one, which can only be those of the same size."""
     sizes = Counter(each.size for each in submissions.values())
     some = {number: each for number, each in submissions.items() if each.size and sizes[each.size] > 1}
     first: dict[str, int] = {}
     return {
         number: first[digests]
-        for number, digests in zip(some, desk.read_again(hashed, [*some.values()], "comparing"))
+        for number, digests in zip(some, pool.read_again(hashed, [*some.values()], "comparing"))
         if digests and first.setdefault(digests, number) != number
     }
 
 
-def _scored_once(desk: Desk, submissions: dict[int, Submission], kept: frozenset[str]) -> dict[int, Scored]:
+def _scored_once(pool: Pool, submissions: dict[int, Submission], kept: frozenset[str]) -> dict[int, Scored]:
     """Score submissions; try those again, alone, that could not be scored through no fault of their own."""
-    results, faults = _round(desk, submissions, kept, "scoring")
+    results, faults = _round(pool, submissions, kept, "scoring")
     tried = {number: fault for number, fault in faults.items() if not fault.breaks_contract}
     left: dict[int, Fault] = {}
     if tried:
-        time.sleep(asking.SECONDS_BEFORE_RETRY)
+        time.sleep(questions.SECONDS_BEFORE_RETRY)
         some = {number: submissions[number] for number in sorted(tried)}
-        again, left = _round(desk, some, frozenset(), "trying again after faults", is_alone=True)
+        again, left = _round(pool, some, frozenset(), "trying again after faults", is_alone=True)
         results |= again
     broken = {number: fault for number, fault in (faults | left).items() if fault.breaks_contract}
     if broken:
         texts = {submissions[number]: fault.text for number, fault in sorted(broken.items())}
         raise HostError(_list_of_faults(texts, "on which the metric breaks the contract", "no board was made"))
     if left:
-        _of_those_left(desk, submissions, (tried, left), results)
+        _of_those_left(pool, submissions, (tried, left), results)
     return results
 
 
 def _of_those_left(
-    desk: Desk,
+    pool: Pool,
     submissions: dict[int, Submission],
     faults: tuple[dict[int, Fault], dict[int, Fault]],
     results: dict[int, Scored],
@@ -323,11 +323,11 @@ def _of_those_left(
         told |= {number: fault.error for number, fault in left.items() if fault.error and first[number].error}
     killed = [number for number in crashed if number not in by_itself]
     if killed:
-        survived, of_killed = _killed(desk, submissions, killed, [*results])
+        survived, of_killed = _killed(pool, submissions, killed, [*results])
         results |= survived
         told |= of_killed
         left = {number: fault for number, fault in left.items() if number not in survived}
-    results |= _rejected_by_crash(desk, submissions, told)
+    results |= _rejected_by_crash(pool, submissions, told)
     left = {number: fault for number, fault in left.items() if number not in told}
     if left:
         is_of_host = all(fault.is_of_host and first[number].is_of_host for number, fault in left.items())
@@ -336,7 +336,7 @@ def _of_those_left(
 
 
 def _round(
-    desk: Desk,
+    pool: Pool,
     submissions: dict[int, Submission],
     kept: frozenset[str],
     title: str,
@@ -348,23 +348,23 @@ def _round(
     """
     results: dict[int, Scored] = {}
     faults: dict[int, Fault] = {}
-    work = functools.partial(visit, desk.job, kept)
-    at_once = 1 if is_alone else desk.files_at_once
-    batches = batches_of(submissions, SIZE, desk.workers, at_once)
+    work = functools.partial(visit, pool.job, kept)
+    at_once = 1 if is_alone else pool.files_at_once
+    batches = batches_of(submissions, SIZE, pool.workers, at_once)
 
     def finished() -> Iterator[None]:
-        for batch, answers in spread(desk.workers, work, batches, window=1 if is_alone else None):
+        for batch, answers in spread(pool.workers, work, batches, window=1 if is_alone else None):
             if isinstance(answers, Exception):
                 fault = _of_worker(answers)
                 answers = [(number, "", fault) for number, _ in batch]
             for number, digests, answer in answers:
-                name = entry_name(desk.job.context, digests)
+                name = entry_name(pool.job.context, digests)
                 if isinstance(answer, Fault):
                     faults[number] = answer
                 elif answer is not None:
-                    store.save(desk.store, name, answer, store.UNSURE in store.header_of(answer))
+                    store.save(pool.store, name, answer, store.UNSURE in store.header_of(answer))
                     results[number] = _scored(answer)
-                elif entry := desk.load(name):
+                elif entry := pool.load(name):
                     results[number] = _scored(entry)
                 else:
                     faults[number] = Fault("its entry in the store is damaged", is_of_host=False)
@@ -384,15 +384,15 @@ def _of_worker(problem: Exception) -> Fault:
 
 
 def _killed(
-    desk: Desk, submissions: dict[int, Submission], killed: Sequence[int], scored: Sequence[int]
+    pool: Pool, submissions: dict[int, Submission], killed: Sequence[int], scored: Sequence[int]
 ) -> tuple[dict[int, Scored], dict[int, str]]:
     """Try submissions a third time whose process was killed twice, and say on which it is killed once more.
 
     Nothing runs beside a third try.  If another submission does not survive there either, it is the machine.
     """
-    time.sleep(asking.SECONDS_BEFORE_RETRY)
+    time.sleep(questions.SECONDS_BEFORE_RETRY)
     some = {number: submissions[number] for number in [*killed, *scored[:1]]}
-    survived, left = _round(desk, some, frozenset(), "trying a third time", is_alone=True)
+    survived, left = _round(pool, some, frozenset(), "trying a third time", is_alone=True)
     if not scored or scored[0] in left:
         return survived, {}
     told = (
@@ -402,7 +402,7 @@ def _killed(
 
 
 def _rejected_by_crash(
-    desk: Desk, submissions: Mapping[int, Submission], told: Mapping[int, str]
+    pool: Pool, submissions: Mapping[int, Submission], told: Mapping[int, str]
 ) -> dict[int, Scored]:
     """Note in the store that the metric crashed on submissions every time, at last with nothing beside them.
 
@@ -411,8 +411,8 @@ def _rejected_by_crash(
     results = {}
     for number, failed in told.items():
         digests = digests_in(contents_of(submissions[number]))
-        entry = store.encode(_header(desk.job, digests) | {"failed": failed, store.UNSURE: True}, None)
-        store.save(desk.store, entry_name(desk.job.context, digests), entry, True)
+        entry = store.encode(_header(pool.job, digests) | {"failed": failed, store.UNSURE: True}, None)
+        store.save(pool.store, entry_name(pool.job.context, digests), entry, True)
         results[number] = _scored(entry)
     return results
 
@@ -438,7 +438,7 @@ def _check_that_any_has_a_score(submissions: Sequence[Submission], results: dict
         raise HostError(_list_of_faults(failed))
 
 
-def _hold(desk: Desk, submissions: Sequence[Submission], results: Sequence[Scored], seed: int) -> None:
+def _hold(pool: Pool, submissions: Sequence[Submission], results: Sequence[Scored], seed: int) -> None:
     """Hold a stranger's metric to the whole contract, with one submission that the seed draws.
 
     Its entry notes that the metric has passed.
@@ -448,24 +448,24 @@ def _hold(desk: Desk, submissions: Sequence[Submission], results: Sequence[Score
         return
     drawn = sorted(of_digests)[np.random.default_rng([seed, STREAM]).integers(len(of_digests))]
     number = of_digests[drawn]
-    entry = desk.load(results[number].entry)
+    entry = pool.load(results[number].entry)
     header = {} if entry is None else store.header_of(entry)
-    if entry is None or header.get("held") == desk.job.measured:
+    if entry is None or header.get("held") == pool.job.measured:
         return
-    (text,) = desk.read_again(held, [submissions[number]], "judging")
+    (text,) = pool.read_again(held, [submissions[number]], "judging")
     if text:
         each = submissions[number]
         raise HostError(f"{each.team}/{each.name}: {text}")
-    passed = store.encode(header | {"held": desk.job.measured}, store.decode(entry), store.packed_of(entry))
-    store.save(desk.store, results[number].entry, passed)
+    passed = store.encode(header | {"held": pool.job.measured}, store.decode(entry), store.packed_of(entry))
+    store.save(pool.store, results[number].entry, passed)
 
 
-def stored(desk: Desk, contents: Sequence[str]) -> list[Scored]:
+def stored(pool: Pool, contents: Sequence[str]) -> list[Scored]:
     """Read from the store what became of submissions, without their files."""
-    names = [entry_name(desk.job.context, content) for content in contents]
-    here = desk._replace(workers=Workers(None, 1))  # to read headers costs less than to send entries to workers
+    names = [entry_name(pool.job.context, content) for content in contents]
+    here = pool._replace(workers=Workers(None, 1))  # to read headers costs less than to send entries to workers
     results = here.ask(lambda _, entries: [*map(_scored, entries)], names, "reading the store")
-    return _measured(desk, dict(enumerate(results)))
+    return _measured(pool, dict(enumerate(results)))
 
 
 def _scored(entry: bytes) -> Scored:
@@ -492,15 +492,15 @@ def _measured_otherwise(results: Mapping[int, Scored], job: Job) -> list[int]:
     return [number for number, each in results.items() if each.measured not in (None, job.measured)]
 
 
-def _measured(desk: Desk, results: dict[int, Scored]) -> list[Scored]:
+def _measured(pool: Pool, results: dict[int, Scored]) -> list[Scored]:
     """Put the results in order, and compute scores again that were computed with other parameters."""
-    other = _measured_otherwise(results, desk.job)
-    if not desk.solution.metric.is_own and not all(results[number].is_exact for number in other):
+    other = _measured_otherwise(results, pool.job)
+    if not pool.solution.metric.is_own and not all(results[number].is_exact for number in other):
         raise UsageError(
-            f"--again with other parameters: the scores of {Path(desk.job.metric).name} are those of its sums "
+            f"--again with other parameters: the scores of {Path(pool.job.metric).name} are those of its sums "
             "only up to rounding, so rank the submissions again"
         )
-    for number, new in zip(other, desk.ask(measure, [results[number].entry for number in other], "measuring")):
+    for number, new in zip(other, pool.ask(measure, [results[number].entry for number in other], "measuring")):
         if all(map(math.isfinite, new.values())):
             results[number] = results[number]._replace(scores=new)
         else:

@@ -17,11 +17,11 @@ from podium.common.options import fault_in, flag_of
 from podium.common.version import __version__
 from podium.common.wording import printable
 from podium.metric import hosted
-from podium.ranking.asking import Desk
 from podium.ranking.board import Inputs
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, opened, sha256, versions
 from podium.ranking.passes import Scored
+from podium.ranking.questions import Pool
 from podium.ranking.rules import PATHS, RUN, Heading, Options, Rules
 from podium.ranking.submissions import Submission, absolute
 from podium.running.settings import LARGEST
@@ -39,13 +39,13 @@ MARK = "\ufeff".encode()  # a byte order mark
 
 def facts_of(
     final: FinalBoard,
-    desk: Desk,
+    pool: Pool,
     inputs: Inputs,
     scored: Sequence[Scored],
     command: Sequence[str],
 ) -> dict[str, Any]:
     """Collect the content of run.json, all but the hashes of the outputs."""
-    options, out, job = final.options, final.folder, desk.job
+    options, out, job = final.options, final.folder, pool.job
     (_, of_metric), *beside_metric = job.metric_digests
     known = {"metric": of_metric, "solution": job.solution_digest, "submissions": inputs.manifest}
 
@@ -75,7 +75,7 @@ def facts_of(
             for name, path in options.paths.items()
             if path or name in ("runtimes", "failed")
         },
-        "store": relative(str(desk.store), out),
+        "store": relative(str(pool.store), out),
         "versions": versions(),
         "hardware": _hardware(),
         "submissions": [_entry_of(*both) for both in zip(inputs.submissions, scored)],

@@ -10,7 +10,7 @@ import pytest
 
 from examples.essays import make_competition
 from podium import cli
-from podium.ranking import asking, making
+from podium.ranking import making, questions
 from tests.support import command_line
 from tests.support.finished_run import TEAMS, arguments
 
@@ -32,7 +32,7 @@ def higher_is_better(low: bool = False, **_: object) -> bool:
 
 @pytest.fixture(autouse=True)
 def _retries_come_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "SECONDS_BEFORE_RETRY", 0.0)
+    monkeypatch.setattr(questions, "SECONDS_BEFORE_RETRY", 0.0)
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ from podium.contest import reading
 from podium.metric import hosted
 from podium.ranking import job as job_module
 from podium.ranking import store
-from podium.ranking.asking import Desk
+from podium.ranking.questions import Pool
 from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission
 from podium.scoring import evaluating
@@ -369,9 +369,9 @@ def test_work_that_always_raises_ends_in_a_sentence(tmp_path):
 
     calls = []
     submissions = [Submission("a", "a.csv", "a.csv"), Submission("b", "b.csv", "b.csv")]
-    desk = Desk(SimpleNamespace(solution="solution"), tmp_path, Workers(None, 1))
+    pool = Pool(SimpleNamespace(solution="solution"), tmp_path, Workers(None, 1))
     with pytest.raises(UsageError, match=r"^KeyError: 'x'$"):
-        desk.read_again(lambda solution, things: calls.append(things) or broken(things), submissions, "again")
+        pool.read_again(lambda solution, things: calls.append(things) or broken(things), submissions, "again")
     assert len(calls) == 2
 
 

@@ -537,8 +537,8 @@ def test_files_may_lie_in_a_folder_with_the_name_of_a_metric(says_folder, says, 
 def test_a_submission_that_changes_between_two_readings_is_noticed(run_copy, call, monkeypatch):
     real = passes.score
 
-    def score_and_change(desk, submissions, *more):
-        scored = real(desk, submissions, *more)
+    def score_and_change(pool, submissions, *more):
+        scored = real(pool, submissions, *more)
         path = run_copy / "teams" / "Cy.csv"
         path.write_text("".join(path.read_text().splitlines(keepends=True)[:-5]))
         return scored

@@ -30,8 +30,8 @@ Question = Callable[[Solution, Sequence[T]], list[R]]
 Work = Callable[[list[tuple[int, T]]], list[tuple[int, R]]]  # on numbered things
 
 
-class Desk(NamedTuple):
-    """Where questions are asked, and what every step of a ranking needs beside its tables."""
+class Pool(NamedTuple):
+    """The workers that answer questions, and what every step of a ranking needs beside its tables."""
 
     job: Job  # what is scored, and how
     store: Path  # the folder that keeps what is found out about submissions

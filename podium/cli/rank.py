@@ -40,14 +40,14 @@ class Options(rules.Options):
 
 def run(options: Options) -> None:
     """Rank the submissions, write the results, and print the first teams."""
-    from podium.ranking import making
+    from podium.ranking import rank
 
     if options.table is not None:
         from podium.report import paper
 
         paper.check_form(options.table)  # before anything is scored
         check_outputs([options.table], [options.out, *options.paths.values()])
-    final = making.made(making.as_recorded(options))
+    final = rank.made(rank.as_recorded(options))
     if options.table is not None:
         from podium.ranking import for_a_paper
 

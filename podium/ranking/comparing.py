@@ -14,7 +14,7 @@ from typing import Any
 from podium.common.errors import HostError, UsageError
 from podium.common.wording import listed, printable
 from podium.metric import executed, hosted
-from podium.ranking import made_again, making, output, run_json
+from podium.ranking import made_again, output, rank, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, RUN, Options
 from podium.ranking.submissions import Submission, find
@@ -117,18 +117,18 @@ def _ranked_again(
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Rank again, with a store in a temporary folder, and make the tables, the pages and the record."""
     with tempfile.TemporaryDirectory() as folder:
-        inputs = making.inputs_of(options, files)
+        inputs = rank.inputs_of(options, files)
         there = [*(each.team for each in files), *inputs.failed["team"], ALL_TEAMS]
         # A team whose files are missing can have no page.
         options = replace(options, jobs=jobs, team=[team for team in options.teams_with_page if team in there])
-        with making.pool_of(options, Path(folder), inputs) as pool:
-            final, scored = making.scored_board(options, inputs, pool, home)
+        with rank.pool_of(options, Path(folder), inputs) as pool:
+            final, scored = rank.scored_board(options, inputs, pool, home)
             again = run_json.facts_of(final, pool, inputs, scored, ())
     again |= {name: facts.get(name) for name in CIRCUMSTANCES}
     for name, now in again["inputs"].items():
         if now is not None and facts["inputs"].get(name) is not None:
             now["path"] = facts["inputs"][name]["path"]
-    return making.files_of(replace(final, facts=again)), again
+    return rank.files_of(replace(final, facts=again)), again
 
 
 def changed_files(

@@ -1,21 +1,39 @@
-"""`podium.rank`: the function behind ``podium rank``.
+"""`podium.rank`: from files, or from a folder with a board, to a folder with a board."""
 
-The work is done by `podium.ranking.making`, which is imported only then, so that --help loads no library.
-"""
+import functools
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from podium.child.workers import dask_workers, start_workers
+from podium.common.errors import UsageError
 from podium.common.options import takes
-from podium.ranking.rules import Options
-
-if TYPE_CHECKING:
-    from podium.ranking.final import FinalBoard
-
-__all__ = ["rank"]
+from podium.common.wording import listed
+from podium.contest import recorded
+from podium.judge import trials
+from podium.metric import hosted
+from podium.metric.contract import Metric
+from podium.metric.shapes import demand
+from podium.ranking import jury, leaving_out, made_again, output, page, passes, run_json, site, speed
+from podium.ranking.board import Inputs, board_of
+from podium.ranking.doubted import with_doubts
+from podium.ranking.final import FinalBoard
+from podium.ranking.job import make_job, opened, probe, solution_of
+from podium.ranking.output import PAGE, STORE
+from podium.ranking.questions import Pool
+from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
+from podium.ranking.submissions import Submission, find, read_failed
+from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
+from podium.tables import names
+from podium.tables.files import Location, ReadFile, alone_in, check_apart
 
 
 @takes(Options)
-def rank(options: Options, **more: Any) -> "FinalBoard":
+def rank(options: Options, **more: Any) -> FinalBoard:
     """Score every submission, reward speed, rank the teams, and write the final board.
 
     This is the command ``podium rank``, whose options are these arguments; `podium.ranking.rules.Options`
@@ -46,9 +64,190 @@ def rank(options: Options, **more: Any) -> "FinalBoard":
     >>> board.leaderboard, board.certainty, board.rejected  # doctest: +SKIP
     >>> podium.rank(again="final", out="other", parameters={"temperature": 50})  # doctest: +SKIP
     """
-    from podium.ranking import making
-
-    options = making.as_recorded(options)
+    options = as_recorded(options)
     if options.parameters is None:
-        options, more = making.with_parameters_of_metric(options, more)
-    return making.made(options, more)
+        options, more = with_parameters_of_metric(options, more)
+    return made(options, more)
+
+
+def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> FinalBoard:
+    """Make a board, with more parameters of its metric."""
+    typed, asked = asked, _of_run(asked)
+    asked.check()
+    out, earlier = Path(asked.out), dict[str, Any]()
+    if asked.again is not None:
+        of_run = {name for name in ("runtimes", "failed") if getattr(asked, name) != getattr(typed, name)}
+        asked, earlier = made_again.with_changes(replace(asked, given=asked.given | of_run))
+        typed = asked
+    is_own = asked.metric in hosted.names()  # a folder may have such a name
+    check_apart(out, [path for name, path in typed.paths.items() if not (is_own and name == "metric")])
+    asked, options, inputs = _found(asked, earlier, more)
+    _check_teams(options.teams_with_page, inputs)
+    with pool_of(options, out / STORE, inputs) as pool, alone_in(out):
+        if options.again is not None:
+            made_again.copy_store(options.again, out / STORE)
+        return _ranked(options, inputs, out, pool, command_of(replace(asked, submissions=typed.submissions)))
+
+
+def as_recorded(asked: Options) -> Options:
+    """Take the metric and the items from the record of a competition, if none were given."""
+    if asked.again is not None:  # then run.json names them
+        return asked
+    given = asked.metric if "metric" in asked.given else None
+    metric, items = recorded.chosen(recorded.folder_of(asked.solution), given, asked.items)
+    named = {"metric", "items"} if items else {"metric"}
+    return replace(asked, metric=metric, items=items, given=asked.given | named)
+
+
+def with_parameters_of_metric(asked: Options, more: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
+    """Take out of what was asked for what the metric has a parameter for, with a warning."""
+    if asked.again is not None:
+        return asked, more
+    known = hosted.defaults(hosted.load(asked.metric))
+    taken: dict[str, Any] = {}
+    for field in [*fields(Rules), *fields(Heading)]:
+        if (name := field.name) in asked.given & known.keys():
+            taken[name] = getattr(asked, name)
+            others: dict[str, Any] = {name: field.default}
+            asked = replace(asked, given=asked.given - {name}, **others)
+            warnings.warn(
+                f"{name} goes to the metric, which has a parameter of this name; give the metric's by "
+                f"parameters={{{name!r}: …}}, and {name} is podium.rank's own",
+                stacklevel=4,
+            )
+    return asked, taken | more
+
+
+def _with_parameters(
+    metric: Metric, asked: Options, earlier: Mapping[str, Any], more: Mapping[str, Any]
+) -> Options:
+    """Read the parameters that were given, which the metric must have, beside those of an earlier run."""
+    given = asked.parameters or {}
+    if not isinstance(given, Mapping):
+        given = hosted.parse_parameters(metric, given)
+    given = {**earlier, **given, **more}
+    hosted.check_parameters(metric, given)
+    return replace(asked, parameters=given)
+
+
+def _found(
+    asked: Options, earlier: Mapping[str, Any], more: Mapping[str, Any]
+) -> tuple[Options, Options, Inputs]:
+    """Find what is to be scored, with what was asked for, and with what was found out beside it.
+
+    The parameters of an earlier run are complete, and other ones may be tried on its board.
+    """
+    if not (asked.solution and asked.submissions):
+        raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
+    loaded = hosted.load(asked.metric)
+    asked = _with_parameters(loaded, asked, earlier, more)
+    parameters = asked.metric_parameters
+    if asked.again is None:
+        parameters = recorded.arguments(loaded, parameters, asked.solution)
+    failed = asked.failed if "failed" in asked.given else asked.failed or _failed_beside(asked.runtimes)
+    options = opened(replace(asked, failed=failed, parameters=parameters))
+    files = find(options.submissions, options.side, loaded.companion.documents, options.team_from)
+    return asked, options, inputs_of(options, files)
+
+
+def _of_run(asked: Options) -> Options:
+    """Take submissions, runtimes and failed models from the folder of ``podium run``, if it was given."""
+    folder = Path(asked.submissions or "")
+    if asked.submissions is None or not all((folder / name).is_file() for name in (RUNS, RUNTIMES)):
+        return asked
+    return replace(
+        asked,
+        submissions=str(folder / FOLDER_OF_SUBMISSIONS),
+        runtimes=asked.runtimes or str(folder / RUNTIMES),
+        failed=asked.failed or _failed_beside(folder / RUNTIMES),
+    )
+
+
+def _failed_beside(runtimes: Location | None) -> str | None:
+    """Find the failed.csv that ``podium run`` wrote beside its runtimes.csv."""
+    if runtimes is None:
+        return None
+    path = Path(runtimes).with_name(FAILED)
+    return str(path) if path.is_file() else None
+
+
+def inputs_of(options: Options, files: list[Submission]) -> Inputs:
+    """Read and check what is asked for, beside the solution and the submissions."""
+    read = options.submissions
+    manifest = read.sha256 if isinstance(read, ReadFile) else None
+    inputs = Inputs(files, manifest=manifest)
+    if options.failed is not None:
+        inputs = inputs._replace(failed=read_failed(options.failed, files))
+    if options.runtimes is not None:
+        is_told = options.failed is not None
+        inputs = inputs._replace(runtimes=speed.read(options.runtimes, files, inputs.failed["team"], is_told))
+    if options.teams is not None:
+        inputs = inputs._replace(teams=jury.read(options.teams, files, inputs.failed))
+    if options.site_board is not None:
+        inputs = inputs._replace(site_board=site.read(options.site_board))
+    if options.left_out is not None:
+        inputs = inputs._replace(left_out=leaving_out.read(options.left_out))
+    return inputs
+
+
+def _check_teams(wanted: Sequence[str], inputs: Inputs) -> None:
+    """Make sure that the teams that get a page are among the teams, also among those whose model failed."""
+    everybody = sorted({each.team for each in inputs.submissions} | {*inputs.failed["team"]})
+    for team in wanted:
+        if team not in (*everybody, ALL_TEAMS):
+            nearly = [name for name in everybody if names.key_of(name) == names.key_of(team)]
+            raise UsageError(f"--team {team}: expected one of the teams, such as {listed(nearly or everybody)}")
+
+
+def _ranked(options: Options, inputs: Inputs, folder: Path, pool: Pool, command: Sequence[str]) -> FinalBoard:
+    """Score, rank, make the pages, and write everything."""
+    demand(trials.says_direction(pool.solution.metric, pool.solution.arguments, trials.Use.KEEP))
+    final, scored = scored_board(options, inputs, pool, folder)
+    return written(replace(final, facts=run_json.facts_of(final, pool, inputs, scored, command)))
+
+
+def written(final: FinalBoard) -> FinalBoard:
+    """Write the tables, the pages and the record of a board."""
+    files = files_of(final)
+    final.facts["outputs"] = output.digests(files)
+    output.write(files | output.private(final), final.folder, final.facts)
+    return final
+
+
+def scored_board(
+    options: Options, inputs: Inputs, pool: Pool, folder: Path
+) -> tuple[FinalBoard, list[passes.Scored]]:
+    """Score everything, and make the board; with what became of the submissions."""
+    scored = passes.score(pool, inputs.submissions, options.seed)
+    final = with_doubts(board_of(options, inputs, pool, scored, folder), inputs, pool, scored)
+    if options.again is not None:
+        final = made_again.compared(final, made_again.read(options.again), inputs.submissions, scored)
+    return final, scored
+
+
+@contextmanager
+def pool_of(options: Options, store: Path, inputs: Inputs) -> Iterator[Pool]:
+    """Prepare the solution, and start the workers, here or on a Dask cluster."""
+    files, left_out = inputs.submissions, inputs.left_out
+    job = make_job(options, left_out["item"])
+    if job.left_out:
+        whole = solution_of(replace(job, left_out=(), part=""), options.solution)
+        for told in leaving_out.check(whole, left_out, options.left_out):
+            warnings.warn(told, stacklevel=2)
+    # If the solution is wrong, that is an error before any work begins.
+    job = replace(job, prepared=solution_of(job, options.solution))
+    # A stranger's metric may crash on a submission, or change what the next one meets.
+    is_own = job.solution.metric.is_own
+    ready = None if is_own else functools.partial(solution_of, job)
+    if options.dask is None:
+        started = start_workers(options.jobs, len(files), apart=not is_own, idle=job.limits.idle, ready=ready)
+    else:
+        started = dask_workers(options.dask, job.limits.idle, ready, probe, job, files[0])
+    with started as workers:
+        yield Pool(job, store, workers)
+
+
+def files_of(final: FinalBoard) -> dict[str, bytes]:
+    """Make the tables and pages of a board."""
+    of_teams = {name: page.of_team(final, team).encode() for team, name in final.pages.items()}
+    return output.tables(final) | {PAGE: page.of_board(final).encode()} | of_teams

@@ -10,7 +10,7 @@ import pytest
 
 from examples.essays import make_competition
 from podium import cli
-from podium.ranking import making, questions
+from podium.ranking import questions, rank
 from tests.support import command_line
 from tests.support.finished_run import TEAMS, arguments
 
@@ -117,9 +117,9 @@ def work_here(monkeypatch):
 
     That metrics of one's own are always scored apart is tested in processes of their own.
     """
-    start = making.start_workers
+    start = rank.start_workers
 
     def started(jobs, most, **how):
         return start(jobs, most) if jobs == 1 else start(jobs, most, **how)
 
-    monkeypatch.setattr(making, "start_workers", started)
+    monkeypatch.setattr(rank, "start_workers", started)

@@ -20,7 +20,7 @@ from podium import cli, statistics
 from podium.common.errors import HostError
 from podium.contest import reading
 from podium.metric import hosted
-from podium.ranking import job, making, passes
+from podium.ranking import job, passes, rank
 from podium.scoring import evaluating
 from podium.tables import files as tables
 from podium.tables.files import ReadFile
@@ -284,7 +284,7 @@ def test_the_solution_is_asked_for_once_and_each_input_is_read_and_hashed_once(f
     hashing = functools.cached_property(lambda file: seen["hashed"].append(Path(file.path).name) or real(file))
     hashing.__set_name__(ReadFile, "sha256")
     monkeypatch.setattr(ReadFile, "sha256", hashing)
-    for module in (job, making):
+    for module in (job, rank):
         monkeypatch.setattr(module, "solution_of", watched(module.solution_of, "asked"))
     monkeypatch.setattr(tables, "open_regular", watched(tables.open_regular, "read"))
     job.PREPARED.clear()

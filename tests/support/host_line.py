@@ -13,7 +13,7 @@ from podium.child.workers import start_workers
 from podium.hosting.bundles import judge, program
 from podium.hosting.kaggle import fresh, kernel
 from podium.metric import hosted
-from podium.ranking import making
+from podium.ranking import rank
 from tests.support import command_line
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +99,6 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         return {part: values["score"] for part, values in measured.items()}
 
     _let_hooks_know()
-    monkeypatch.setattr(making, "start_workers", lambda *_, **__: start_workers(1, 1))
+    monkeypatch.setattr(rank, "start_workers", lambda *_, **__: start_workers(1, 1))
     monkeypatch.setattr(fresh, "run_fresh", run_here)
     monkeypatch.setattr(program, "run_alone", scores_here)

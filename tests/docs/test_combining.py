@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "combine-boards.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "rank.md"
 BY_RANK = [
     ("map(Fraction)\n", "map(Fraction).rank(ascending=False).map(Fraction)\n"),
     ("dropna().min()", "dropna().max()"),
@@ -17,7 +17,9 @@ BY_RANK = [
 
 def combined(folder: Path, boards: dict[str, str], *changes: tuple[str, str]) -> pd.DataFrame:
     """Run the page's lines on two boards and a jury's points, which are given as one text for each team."""
-    (block,) = re.findall(r"```python.*?\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = re.findall(
+        r'```python title="combine.py"\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL
+    )
     block = re.sub(r'"0\.[24]"', '"1"', block)
     for old, new in changes:
         assert old in block

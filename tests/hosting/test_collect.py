@@ -453,7 +453,7 @@ def test_the_command_says_what_was_left_out(tmp_path: Path, capsys: pytest.Captu
 def test_two_commands_lead_from_codabench_to_a_board_that_names_who_differs(
     tmp_path: Path, capsys: Any
 ) -> None:
-    """The commands of host-on-codabench.md: one team's score on the site is not what podium computes."""
+    """The commands of the page about Codabench: one team's score on the site is not what podium computes."""
     truth = {f"r{number}": "ab"[number % 2] for number in range(20)}
     parts = ["Public", "Private"] * 10
     rows = [f"{row},{y},{part}\n" for (row, y), part in zip(truth.items(), parts)]

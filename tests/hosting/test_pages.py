@@ -13,10 +13,7 @@ from tests.support.host_line import ROOT, stay_in_process
 DOCS = ROOT / "docs"
 PAGES = [
     DOCS / "tutorials" / "first-competition.md",
-    *(
-        DOCS / "how-to" / f"{name}.md"
-        for name in ("make-a-competition", "check-a-metric", "class-without-kaggle")
-    ),
+    *(DOCS / "how-to" / f"{name}.md" for name in ("make-a-competition", "class-without-kaggle")),
     *sorted((DOCS / "how-to").glob("host-on-*.md")),
 ]
 BLOCK = re.compile(r"```text\n(\$ .*?)```", re.DOTALL)

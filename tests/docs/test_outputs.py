@@ -1,6 +1,6 @@
 """The outputs on the project's pages are what its programs print.
 
-python -m tests.docs.test_outputs     writes the outputs in README.md and docs/*.md anew
+python -m tests.docs.test_outputs     writes the outputs on all pages anew, if all packages are there
 """
 
 import contextlib
@@ -12,7 +12,9 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import tomllib
 import warnings
+from importlib import metadata
 from pathlib import Path
 from unittest import mock
 
@@ -94,7 +96,7 @@ RUN = {"console": beginning, "pycon": pycon}
 
 # A page whose blocks are tried one after the other in a new folder: files by their titles, then commands.
 IN_A_NEW_FOLDER = "<!-- The blocks of this page are tried in a new folder. -->"
-STEP = re.compile(r"```(?:(\w+) title=\"([^\"]+)\"|console)\n(.*?)```", re.DOTALL)
+STEP = re.compile(r"```(?:(\w+) title=\"([^\"]+)\"|console|(pycon))\n(.*?)```", re.DOTALL)
 
 
 def tried_in(folder: Path, text: str) -> str:
@@ -103,12 +105,14 @@ def tried_in(folder: Path, text: str) -> str:
     """
 
     def step(match: re.Match[str]) -> str:
-        language, name, block = match.groups()
+        language, name, examples, block = match.groups()
         if name is not None:
             (folder / name).write_text(block, encoding="utf-8")
             if language == "python" and name.startswith("make_"):
                 exec(compile(block, name, "exec"), {})
             return match[0]
+        if examples:
+            return f"```pycon\n{pycon(block)}```"
         command, _, _ = block.partition("\n")
         _, program, *words = shlex.split(command)
         if program == "python":  # one of the repository's scripts
@@ -174,22 +178,42 @@ def test_what_it_names_and_links_exists(page: Path) -> None:
     ] == []
 
 
-if __name__ == "__main__":
-    for written in PAGES:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            text = written.read_text(encoding="utf-8")
-            if IN_A_NEW_FOLDER in text:
-                with tempfile.TemporaryDirectory() as new:
-                    now = tried_in(Path(new), text)
-            else:
-                now = BLOCK.sub(lambda match: f"```{match[1]}\n{RUN[match[1]](match[2])}```", text)
-        written.write_text(now, encoding="utf-8")
-
-
 @pytest.mark.parametrize("name", own.names())
 def test_the_page_of_each_metric_is_linked(name):
     """A new metric without links would be found by nobody."""
     links = {"README.md": f"metrics/{name}/README.md", "docs/index.md": f"../metrics/{name}/README.md"}
     for file, link in (links | {"mkdocs.yml": f"metrics/{name}.md"}).items():
         assert link in (ROOT / file).read_text(encoding="utf-8"), f"{file} lacks the link {link}"
+
+
+def missing() -> list[str]:
+    """Name what blocks need and is not installed: without it, an error would take the place of an output."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needed = [*project["dependencies"], *extras["test"], *extras["host"], *extras["lemmas"]]
+    installed = {each.name.lower().replace("_", "-") for each in metadata.distributions()}
+    return sorted({re.match(r"[\w.-]+", each)[0] for each in needed} - installed)
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [each for each in metadata.distributions() if each.name.lower() != "pandas"]
+    monkeypatch.setattr(metadata, "distributions", lambda: others)
+    assert "pandas" in missing()
+
+
+def written_anew(text: str) -> str:
+    """A page with what its blocks print now."""
+    if IN_A_NEW_FOLDER in text:
+        with tempfile.TemporaryDirectory() as new:
+            return tried_in(Path(new), text)
+    return BLOCK.sub(lambda match: f"```{match[1]}\n{RUN[match[1]](match[2])}```", text)
+
+
+if __name__ == "__main__":
+    if lacking := missing():
+        sys.exit(f"nothing is written, because these packages are not installed: {', '.join(lacking)}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pages = {page: written_anew(page.read_text(encoding="utf-8")) for page in PAGES}
+    for page, text in pages.items():  # all of them or, if a block raises an error, none
+        page.write_text(text, encoding="utf-8")

@@ -88,9 +88,9 @@ def _notices(facts: Mapping[str, Any], home: Path) -> list[str]:
     """Say which versions differ from those of the run, and what was not compared."""
     here = versions()
     notices = [
-        f"{name} is {here.get(name)} here, was {version}"
-        for name, version in facts["versions"].items()
-        if here.get(name) != version
+        f"{name} is {now} here, was {facts['versions'].get(name)}"
+        for name, now in here.items()
+        if facts["versions"].get(name) != now
     ]
     if unseen := [file for file in facts["outputs"] if not (home / file).exists()]:
         notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")

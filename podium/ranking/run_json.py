@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from podium.child.limits import Limits
 from podium.common.errors import UsageError
 from podium.common.options import fault_in, flag_of
-from podium.common.version import __version__
+from podium.common.version import __version__, commit
 from podium.common.wording import printable
 from podium.metric import hosted
 from podium.ranking.board import Inputs
@@ -76,7 +76,7 @@ def facts_of(
             if path or name in ("runtimes", "failed")
         },
         "store": relative(str(pool.store), out),
-        "versions": versions(),
+        "versions": versions() | ({"commit": here} if (here := commit()) else {}),
         "hardware": _hardware(),
         "submissions": [_entry_of(*both) for both in zip(inputs.submissions, scored)],
     }

@@ -21,9 +21,8 @@ import podium
 from podium import cli
 from podium.child import limits
 from podium.common.errors import CompanionError, ContractWarning, HostError, SubmissionRejected, UsageError
-from podium.judge import trials
 from podium.metric import hosted, shapes
-from podium.scoring import explain
+from podium.scoring import explain, trials
 from tests.support import host_line
 from tests.support.new_metric import GROUPED, SAMPLES, SOLUTION, SUBMISSION, TEMPLATE, metric_with
 

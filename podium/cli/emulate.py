@@ -42,9 +42,9 @@ def run(options: Options) -> None:
     from podium.contest import pipeline
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
-    from podium.judge import trials
     from podium.metric import hosted
     from podium.metric.shapes import demand
+    from podium.scoring import trials
     from podium.tables.files import read_once
 
     assert options.metric is not None

@@ -7,7 +7,7 @@
 Give a table instead of a path if you have read the file already. Call `prepared` if you have all parameters,
 and `unjudged` if the metric need not be checked. What only one command does, such as choosing essays or
 drawing a part, stands between two of these steps. `podium.contest.reading` knows the files,
-`podium.scoring.evaluating` the tables, and `podium.judge.trials` the metric; nobody else calls
+`podium.scoring.evaluating` the tables, and `podium.scoring.trials` the metric; nobody else calls
 `evaluating.prepare` and `evaluating.evaluate`.
 """
 
@@ -35,12 +35,11 @@ from podium.common.errors import (
 )
 from podium.common.wording import listed
 from podium.contest import reading, recorded
-from podium.judge import trials
-from podium.judge.trials import Platform, Use
 from podium.metric.contract import Metric, Progress
 from podium.metric.shapes import FINITE, ContractError, demand
-from podium.scoring import evaluating, misfits
+from podium.scoring import evaluating, misfits, trials
 from podium.scoring.evaluating import Evaluation, Solution
+from podium.scoring.trials import Platform, Use
 from podium.tables import ids
 from podium.tables.files import Location
 from podium.tables.formats import read_table

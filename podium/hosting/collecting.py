@@ -24,7 +24,7 @@ import pandas as pd
 
 from podium.common.errors import HostError, ToolError, UsageError
 from podium.common.wording import counted, listed, printable
-from podium.hosting.bundles import judge
+from podium.hosting.bundles import evaluator
 from podium.hosting.folders import new_folder
 from podium.metric.contract import Progress
 from podium.tables import archives, names
@@ -240,7 +240,7 @@ def _sent_in(name: str, packed: int, read: Callable[[], bytes]) -> Sent:
         members = [member for member in archive.infolist() if not member.is_dir()]
         if len(members) > MOST_MEMBERS:
             raise archives.LeftOut(f"it has {len(members):,} files, more than {MOST_MEMBERS:,}")
-        sent = [member for member in members if judge.counts(PurePosixPath(member.filename))]
+        sent = [member for member in members if evaluator.counts(PurePosixPath(member.filename))]
         if len(sent) > 1 and all(each.filename.lower().endswith(DOCUMENTS) for each in sent):
             return _documents_in(archive, sent, packed)
         if len(sent) != 1:

@@ -13,8 +13,7 @@ from podium.common.errors import HostError, SubmissionRejected, UsageError
 from podium.common.wording import counted, listed
 from podium.contest import pipeline
 from podium.hosting.kaggle import acceptance
-from podium.judge import trials
-from podium.scoring import evaluating
+from podium.scoring import evaluating, trials
 
 SENTINEL = re.compile(r"-9{2,}(\.0*)?")  # a number that stands for a missing one
 ASKED = (

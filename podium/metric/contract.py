@@ -20,7 +20,7 @@ Beside ``metric.py`` there may be a file ``companion.py``. It defines one object
 `Companion`. A companion tells more than the score: it explains a score, reads the official files of a field,
 and makes sample submissions.
 
-Nothing in this module checks anything. `podium.judge` holds a metric to the contract.
+Nothing in this module checks anything. `podium.scoring.trials` holds a metric to the contract.
 """
 
 import operator

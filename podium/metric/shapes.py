@@ -2,7 +2,7 @@
 
 Podium makes these demands wherever it meets a stranger's metric, because everything else builds on them.
 `podium.metric.guard` does so when a metric is loaded and whenever one of its functions returns.
-`podium.judge.trials`
+`podium.scoring.trials`
 finds what only shows when a submission is scored again; its findings are of the class `Finding`, too.
 """
 

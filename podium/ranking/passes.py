@@ -37,7 +37,6 @@ from podium.common.errors import (
 from podium.common.progress import track
 from podium.common.wording import counted
 from podium.contest import pipeline
-from podium.judge import trials
 from podium.metric.shapes import ContractError
 from podium.ranking import questions, store
 from podium.ranking.job import (
@@ -54,7 +53,7 @@ from podium.ranking.job import (
 )
 from podium.ranking.questions import SIZE, Pool, batches_of, describe
 from podium.ranking.submissions import Submission
-from podium.scoring import evaluating
+from podium.scoring import evaluating, trials
 from podium.scoring.answers import given_by, pack
 from podium.scoring.explain import mistakes_of
 from podium.tables.sameness import fingerprint

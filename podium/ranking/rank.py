@@ -14,7 +14,6 @@ from podium.common.errors import UsageError
 from podium.common.options import takes
 from podium.common.wording import listed
 from podium.contest import recorded
-from podium.judge import trials
 from podium.metric import hosted
 from podium.metric.contract import Metric
 from podium.metric.shapes import demand
@@ -28,6 +27,7 @@ from podium.ranking.questions import Pool
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, find, read_failed
 from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
+from podium.scoring import trials
 from podium.tables import names
 from podium.tables.files import Location, ReadFile, alone_in, check_apart
 

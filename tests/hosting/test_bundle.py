@@ -23,7 +23,7 @@ from podium.child import limits
 from podium.common.errors import ContractWarning, HostError, SubmissionRejected
 from podium.contest import reading
 from podium.hosting import folders
-from podium.hosting.bundles import bundle, judge, program
+from podium.hosting.bundles import bundle, evaluator, program
 from podium.hosting.competition import Competition
 from podium.hosting.terms import Terms
 from podium.metric import hosted
@@ -368,7 +368,7 @@ def test_what_is_in_the_archive(files, bundled):
     assert contents["scoring_program/lib/LICENSE"].startswith(b"MIT License")
     assert {
         "lib/podium/scoring/evaluating.py",
-        "lib/podium/hosting/bundles/judge.py",
+        "lib/podium/hosting/bundles/evaluator.py",
         "metric/metric.py",
     } < program
     assert not [name for name in program if "__pycache__" in name]
@@ -524,11 +524,11 @@ def test_a_link_to_the_solution_is_no_submission(files, tmp_path):
     (tmp_path / "guess.csv").symlink_to(files / "private" / "perfect_submission.csv")
     (tmp_path / "folder").symlink_to(files / "private")
     with pytest.raises(SubmissionRejected, match="expected one file, found none"):
-        judge.only_file(tmp_path)
+        evaluator.only_file(tmp_path)
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).touch()
     with pytest.raises(SubmissionRejected, match=r"expected one file, found a\.csv, b\.csv"):
-        judge.only_file(tmp_path)
+        evaluator.only_file(tmp_path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links and fifos")
@@ -550,7 +550,7 @@ def test_evalai_s_worker_follows_no_link(files, tmp_path, monkeypatch):
 )
 def test_a_submission_may_not_take_more_than_the_limits(tmp_path, monkeypatch, body, limit):
     small = limits.Limits(2**27, 0.2)
-    monkeypatch.setattr(judge.limits, "Limits", lambda: small)
+    monkeypatch.setattr(evaluator.limits, "Limits", lambda: small)
     (tmp_path / "metric").mkdir()
     (tmp_path / "metric" / "metric.py").write_text(ACCURACY.replace("BODY", body))
     settings = {"metric": "metric/metric.py", "arguments": {"row_id_column_name": "id"}}
@@ -558,7 +558,7 @@ def test_a_submission_may_not_take_more_than_the_limits(tmp_path, monkeypatch, b
     folder = small_files(tmp_path)
     paths = folder / "private" / "solution.csv", folder / "public" / "sample_submission.csv"
     with pytest.raises(SubmissionRejected, match=f"^takes more than {limit}$"):
-        judge.measures(tmp_path, *paths, ["Public"])
+        evaluator.measures(tmp_path, *paths, ["Public"])
 
 
 # --- the command ------------------------------------------------------------------------------------
@@ -665,7 +665,7 @@ def test_what_no_platform_gets(tmp_path, body, solution, message):
 def test_a_measure_that_is_not_defined_is_left_out():
     truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 0))
     evaluation = evaluate(truth, perfect(truth), **WHOLE)
-    measures = judge._measures_of(evaluation, "All")
+    measures = evaluator._measures_of(evaluation, "All")
     assert measures["score"] == 1
     assert "F1 of Rebuttal" not in measures
     assert set(measures) == {name for name, value in evaluation.measures.items() if np.isfinite(value)}
@@ -742,12 +742,12 @@ def test_names_of_files_in_logs_are_short_and_disturb_no_terminal(tmp_path):
     for name in ("a\x1b[2J.csv", "b\n.csv", *(f"{n}{'c' * 200}.csv" for n in range(20))):
         (tmp_path / name).write_text("a")
     with pytest.raises(SubmissionRejected) as caught:
-        judge.only_file(tmp_path)
+        evaluator.only_file(tmp_path)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) <= 280
     (tmp_path / "d\x1b.csv").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(SubmissionRejected) as caught:
-        judge.regular_file(tmp_path / "d\x1b.csv")
+        evaluator.regular_file(tmp_path / "d\x1b.csv")
     assert str(caught.value).isprintable()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from podium.child.workers import start_workers
-from podium.hosting.bundles import judge, program
+from podium.hosting.bundles import evaluator, program
 from podium.hosting.kaggle import fresh, kernel
 from podium.metric import hosted
 from podium.ranking import rank
@@ -95,7 +95,7 @@ def stay_in_process(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     def scores_here(home: Path, solution: Path, submission: Path, parts: Sequence[str]) -> dict[str, float]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # as in a process of its own, where they are no errors
-            measured = judge.measures(home, solution, submission, parts)
+            measured = evaluator.measures(home, solution, submission, parts)
         return {part: values["score"] for part, values in measured.items()}
 
     _let_hooks_know()

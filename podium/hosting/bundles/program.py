@@ -30,9 +30,9 @@ import json, os, sys
 from pathlib import Path
 home, solution, submission, *parts = sys.argv[1:]
 sys.path.insert(0, str(Path(home, "lib")))
-from podium.hosting.bundles import judge
+from podium.hosting.bundles import evaluator
 try:
-    measured = judge.measures(*map(Path, (home, solution, submission)), parts)
+    measured = evaluator.measures(*map(Path, (home, solution, submission)), parts)
     print(json.dumps({part: values["score"] for part, values in measured.items()}), flush=True)
     os._exit(0)
 except Exception as problem:

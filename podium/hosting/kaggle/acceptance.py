@@ -19,11 +19,10 @@ from podium.contest import pipeline
 from podium.hosting.bundles.program import imported
 from podium.hosting.kaggle import fresh, kernel
 from podium.hosting.kaggle.kernel import OURS
-from podium.judge import trials
 from podium.metric import adapted, foreign, hosted, shapes
 from podium.metric.guard import is_refusal
 from podium.metric.shapes import Finding, Level
-from podium.scoring import evaluating
+from podium.scoring import evaluating, trials
 from podium.scoring.evaluating import PARTS, USAGE
 from podium.tables import ids
 from podium.tables.formats import csv_bytes
@@ -65,7 +64,7 @@ LOUD = {"eval", "exec", "pickle", "dill", "joblib.load", "marshal", "shelve", "r
 
 
 def check_contract(path: Path, scored: EvaluationOrFinding | None = None, quick: bool = False) -> list[Finding]:
-    """Hold a metric to the contract, with a submission if one was given; see `podium.judge.trials`."""
+    """Hold a metric to the contract, with a submission if one was given; see `podium.scoring.trials`."""
     try:
         metric = hosted.load(path)
     except UsageError:
@@ -133,7 +132,7 @@ def _why_not_held(problem: HostError) -> Finding:
 
 
 def refusals(evaluation: evaluating.Evaluation) -> list[Finding]:
-    """What Kaggle thinks of a metric's file and of a solution, for `podium.judge.trials.verdict`."""
+    """What Kaggle thinks of a metric's file and of a solution, for `podium.scoring.trials.verdict`."""
     solution, metric = evaluation.solution, evaluation.solution.metric
     found = check(metric.path, (solution.frame, evaluation.submission), solution.arguments)
     found += check_solution(

@@ -12,7 +12,7 @@ import pandas as pd
 from podium.common.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.contest import pipeline, reading
 from podium.hosting import columns
-from podium.hosting.bundles.judge import UNEXPECTED
+from podium.hosting.bundles.evaluator import UNEXPECTED
 from podium.hosting.bundles.program import imported
 from podium.hosting.folders import as_texts, written_rows
 from podium.hosting.kaggle import acceptance, fresh, kernel

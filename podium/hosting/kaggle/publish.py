@@ -20,11 +20,11 @@ from podium.hosting import leaks, round_trip
 from podium.hosting.competition import PAGES, Competition, keep_parameters, pages, to_edit
 from podium.hosting.folders import PERFECT, PUBLIC, STARTER
 from podium.hosting.kaggle import acceptance, client, emulate
-from podium.judge.trials import Use
 from podium.metric import hosted
 from podium.metric.shapes import demand
 from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE
+from podium.scoring.trials import Use
 from podium.tables import records
 from podium.tables.files import read_once, write_atomically
 

@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "lib"))
 
 from podium.common.errors import SubmissionRejected
-from podium.hosting.bundles import judge
+from podium.hosting.bundles import evaluator
 
 
 def main(given: str, output: str) -> int:
@@ -17,12 +17,14 @@ def main(given: str, output: str) -> int:
     reference = Path(given, "ref")
     phase = json.loads((reference / "phase.json").read_text(encoding="utf-8"))
     try:
-        submission = judge.only_file(Path(given, "res"))
-        measures = judge.measures(HERE, reference / "solution.csv", submission, [phase["part"]])[phase["part"]]
+        submission = evaluator.only_file(Path(given, "res"))
+        measures = evaluator.measures(HERE, reference / "solution.csv", submission, [phase["part"]])[
+            phase["part"]
+        ]
     except SubmissionRejected as problem:
         print(f"error: {problem}")
         return 1
-    except judge.HostFault as problem:
+    except evaluator.HostFault as problem:
         print(problem)
         return 1
     scores = {phase["keys"][name]: value for name, value in measures.items() if name in phase["keys"]}

@@ -8,7 +8,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "lib"))
 
 from podium.common.errors import SubmissionRejected
-from podium.hosting.bundles import judge
+from podium.hosting.bundles import evaluator
 
 HOST_LOG = HERE / "host_log.txt"
 
@@ -26,14 +26,14 @@ def evaluate(
     solution = Path(test_annotation_file or HERE / "solution.csv")
     try:
         part = phase_codename.capitalize()
-        submission = judge.regular_file(Path(user_submission_file))
-        score = judge.measures(HERE, solution, submission, [part])[part]["score"]
+        submission = evaluator.regular_file(Path(user_submission_file))
+        score = evaluator.measures(HERE, solution, submission, [part])[part]["score"]
     except SubmissionRejected as problem:
         raise ValueError(str(problem)) from None
-    except judge.HostFault as problem:
+    except evaluator.HostFault as problem:
         with HOST_LOG.open("a", encoding="utf-8") as log:
             log.write(f"{Path(user_submission_file).name}, {phase_codename}: {problem}\n\n")
-        raise RuntimeError(judge.UNEXPECTED) from None
+        raise RuntimeError(evaluator.UNEXPECTED) from None
     result = {
         "split": phase_codename,
         "show_to_participant": phase_codename == "public",

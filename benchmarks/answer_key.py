@@ -62,7 +62,7 @@ Board = tuple[pd.DataFrame, list[pd.DataFrame], set[str]]  # a solution, files, 
 
 
 def metric_of(folder: Path, name: str) -> Metric:
-    """A metric of one's own."""
+    """A custom metric."""
     values, better = VALUES[name]
     text = (
         "import numpy as np\n\ndef values(solution, submission):\n"

@@ -55,8 +55,8 @@ settings.load_profile("some")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that gives a stranger's metric to tests/test_any_metric.py."""
-    parser.addoption("--metric", metavar="FOLDER", help="a metric of one's own, to be held to the contract")
+    """Add the option that gives a custom metric to tests/test_any_metric.py."""
+    parser.addoption("--metric", metavar="FOLDER", help="a custom metric, to be held to the contract")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""What a stranger's metric does while it scores one file does not stay for the next one."""
+"""What a custom metric does while it scores one file does not stay for the next one."""
 
 import importlib.util
 import os

@@ -42,7 +42,7 @@ def test_the_score_is_the_first_measure_of_the_sums(case: Case) -> None:
     numbers = prepared.statistics(case.submission)
     measures = statistics.measures(prepared, numbers)
     assert next(iter(measures)) == "score"
-    assert measures["score"] == (case.score() if case.loaded.is_own else pytest.approx(case.score()))
+    assert measures["score"] == (case.score() if case.loaded.is_built_in else pytest.approx(case.score()))
     assert numbers.shape[0] == len(prepared.items) == len(set(prepared.items))
     assert len(prepared.item_of_row) == len(case.solution)
     assert prepared.groups.shape[1] == len(prepared.items)

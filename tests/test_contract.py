@@ -100,7 +100,7 @@ SLIPS = {
     "a name of podium's own": (
         '"my_metric"',
         '"scifact"',
-        "'scifact', the name of one of podium's own metrics",
+        "'scifact', the name of a built-in metric",
     ),
     "a flag of another kind": ("", "COMPLETE_SUBMISSION = 'no'", "expected bool, found str 'no'"),
     "prepare of another kind": ("", "prepare = 3", "prepare: expected a function, found int"),
@@ -663,7 +663,7 @@ def test_the_files_of_a_competition_are_made_for_a_new_metric(new: Path, capsys:
     ("name", "message"),
     [
         ("my metric", "expected a name of letters, digits and underscores, found 'my metric'"),
-        ("unified", "unified is a metric of podium's own: expected another name"),
+        ("unified", "unified is a built-in metric: expected another name"),
         ("sixth", "cannot write sixth: expected a new or empty folder"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A submission that does not fit a stranger's metric is told what differs, and what mends it."""
+"""A submission that does not fit a custom metric is told what differs, and what mends it."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a stranger's metric prints of a participant's cell reaches nobody's terminal as it is."""
+"""What a custom metric prints of a participant's cell reaches nobody's terminal as it is."""
 
 import io
 import json

@@ -69,7 +69,7 @@ def test_long_scoring_prints_lines(arguments, clock, capsys):
 )
 def test_each_step_that_takes_it_is_told_of_progress(tmp_path, edits, told):
     metric = hosted.load(metric_with(tmp_path, *PREPARE, *edits))
-    metric = dataclasses.replace(metric, is_own=True)  # the check of the contract tells no progress
+    metric = dataclasses.replace(metric, is_built_in=True)  # the check of the contract tells no progress
     calls = []
     solution = evaluating.prepare(metric, SOLUTION.drop(columns="Usage"), {}, lambda *call: calls.append(call))
     assert evaluating.evaluate(solution, SUBMISSION, lambda *call: calls.append(call)).score == 0.6

@@ -1080,7 +1080,7 @@ def test_numbers_of_another_shape(labeled):
 
 
 def page_about_metrics() -> str:
-    """The page about one's own metric."""
+    """The page about a custom metric."""
     return (Path(__file__).parents[1] / "docs" / "how-to" / "your-own-metric.md").read_text(encoding="utf-8")
 
 

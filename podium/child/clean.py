@@ -1,4 +1,4 @@
-"""Whether this process is *clean*, so that it may fork for a file that a stranger's metric scores.
+"""Whether this process is *clean*, so that it may fork for a file that a custom metric scores.
 
 It is not any more when a metric has had a submission in it, or has left threads: these do not come along, and
 what they hold at that moment is held for ever in the fork.
@@ -30,7 +30,7 @@ def is_of_command() -> bool:
 
 
 def soil() -> None:
-    """Note that a stranger's metric gets a submission in this process, or has left something in it."""
+    """Note that a custom metric gets a submission in this process, or has left something in it."""
     global _is_clean
     _is_clean = False
 
@@ -42,7 +42,7 @@ def is_clean() -> bool:
 
 @contextmanager
 def threads_watched() -> Iterator[None]:
-    """Note whether a part of a stranger's file, such as its ``prepare()``, leaves threads behind."""
+    """Note whether a part of a custom metric's file, such as its ``prepare()``, leaves threads behind."""
     before = _threads()
     try:
         yield

@@ -1,4 +1,4 @@
-"""What a stranger's metric prints is caught in its process, made harmless, and told once with the file's name.
+"""What a custom metric prints is caught in its process, made harmless, and told once with the file's name.
 
 A metric may print what it found in a participant's cell: titles and colors of a terminal, a cleared screen, or
 lines that look like podium's.  So meanwhile the standard streams lead into a file, which is told as soon as the

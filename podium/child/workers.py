@@ -54,7 +54,7 @@ class Workers:
     executor: concurrent.futures.Executor | None  # hands out the tasks; with None, this process does them
     number: int  # how many tasks are worked on at once
     patience: Patience = ENDLESS  # with one task
-    # What a process does before it forks for each task, because a stranger's metric gets a submission in it;
+    # What a process does before it forks for each task, because a custom metric gets a submission in it;
     # without it, a process does one task after the other.
     ready: Callable[[], object] | None = None
     key: str = field(default_factory=lambda: uuid.uuid4().hex)  # marks the processes of this command
@@ -154,7 +154,7 @@ _children: dict[str, set[Child]] = {}  # the children of each command
 
 
 def alone(work: Callable[[T], R], task: T) -> R:
-    """Do a task in which a stranger's metric gets a submission in a process of its own.
+    """Do a task in which a custom metric gets a submission in a process of its own.
 
     That is a fork of this process, or a new one if this one is not clean. A process that is none of podium's
     own, in which somebody has called a function, does the task itself.

@@ -26,7 +26,7 @@ from podium.cli.declared import declare
 from podium.common import errors
 from podium.common.options import made
 from podium.common.version import __version__
-from podium.metric import own
+from podium.metric import built_in
 
 __all__ = ["COMMANDS", "main", "process"]
 
@@ -80,7 +80,7 @@ MESSAGES = (
 
 
 def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
-    """Run a command line; a stranger's metric may be executed `apart` from this process."""
+    """Run a command line; a custom metric may be executed `apart` from this process."""
     parser = _Front(
         prog="podium",
         description="Hosted competition metrics, and everything around them.",
@@ -117,7 +117,7 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
     return errors.exit_code_of(work) if patience is None else supervised(work, patience)
 
 
-# Commands that execute no metric.  Every other one, also a new one, runs a stranger's metric in a child.
+# Commands that execute no metric.  Every other one, also a new one, runs a custom metric in a child.
 WITHOUT_METRIC = frozenset({"boost", "collect", "estimate", "new", "run"})
 # Those that use the record of a competition whose files they are given.
 OF_COMPETITIONS = frozenset({"bundle", "emulate", "publish", "rank", "score"})
@@ -126,13 +126,13 @@ SECONDS_FOR_OTHERS = 600.0  # without any processor time, where somebody else ma
 
 
 def _patience(name: str, kind: type, given: Mapping[str, Any]) -> Patience | None:
-    """How long a command may take if its metric may be a stranger's; None if it is podium's own."""
+    """How long a command may take if its metric may be a custom one; None if it is built in."""
     metric = given.get("metric")
     is_recorded = name == "verify" or given.get("again") is not None  # run.json names the metric
     if metric is None:
         is_recorded = is_recorded or (name in OF_COMPETITIONS and is_of_competition(given))
-        metric = own.DEFAULT if name in OF_COMPETITIONS else getattr(kind, "metric", None)
-    if name in WITHOUT_METRIC or (metric in own.names() and not is_recorded):
+        metric = built_in.DEFAULT if name in OF_COMPETITIONS else getattr(kind, "metric", None)
+    if name in WITHOUT_METRIC or (metric in built_in.names() and not is_recorded):
         return None
     idle, processor = given.get("idle_limit"), given.get("time_limit")
     submissions = given.get("submission")
@@ -150,7 +150,7 @@ NO_INPUTS = ("out", "title", "organizer", "team", "data")
 def _run(name: str, given: dict[str, Any]) -> None:
     """Run a command with its options, unless it would write where one of its inputs is."""
     from podium.child import overheard
-    from podium.metric import own
+    from podium.metric import built_in
     from podium.tables.files import check_apart
 
     overheard.forget()
@@ -158,8 +158,8 @@ def _run(name: str, given: dict[str, Any]) -> None:
     if name in OF_COMPETITIONS and name != "rank":  # which reads the record itself, for Python as well
         given = with_record(given, "items" in command.Options.__dataclass_fields__)
     out = given.get("out")
-    # A folder may have the name of one of podium's own metrics.
-    no_inputs = NO_INPUTS + (("metric",) if given.get("metric") in own.names() else ())
+    # A folder may have the name of a built-in metric.
+    no_inputs = NO_INPUTS + (("metric",) if given.get("metric") in built_in.names() else ())
     values = [value for option, value in given.items() if option not in no_inputs]
     flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
     if out is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from podium.common.errors import HostError, UsageError
 from podium.common.options import Values, whole_number
-from podium.metric import own
+from podium.metric import built_in
 
 if TYPE_CHECKING:
     from podium.hosting.competition import Competition
@@ -133,11 +133,11 @@ class OfMetric(OfParameters):
     Parameters
     ----------
     metric : METRIC
-        One of podium's own metrics, such as scifact, a Python file with a score(), or a folder with a
+        A built-in metric, such as scifact, a Python file with a score(), or a folder with a
         metric.py (default: the one that the files of podium make name, or else unified).
     """
 
-    metric: str = own.DEFAULT
+    metric: str = built_in.DEFAULT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +147,9 @@ class OfLimits:
     Other Parameters
     ----------------
     time_limit : TIME
-        End a metric of one's own after so much processor time, such as 90s or 20m (default: never).
+        End a custom metric after so much processor time, such as 90s or 20m (default: never).
     idle_limit : TIME
-        End a metric of one's own that uses no processor time for so long (default: 60s).
+        End a custom metric that uses no processor time for so long (default: 60s).
     """
 
     time_limit: Annotated[float | None, seconds] = None
@@ -190,6 +190,6 @@ class OfCompetition(OfMetric):
     site: str
     files: Path
     _: KW_ONLY
-    metric: str = own.DEFAULT
+    metric: str = built_in.DEFAULT
     title: str
     subtitle: str | None = None

@@ -113,7 +113,7 @@ def by_fold(evaluation: Evaluation, path: Path) -> pd.DataFrame:
     score = functools.partial(_score_of_fold, solution, evaluation.submission)
     for name in sorted(fold.unique(), key=natural_order):
         of_fold = (fold == name).to_numpy()
-        value = score(of_fold) if solution.metric.is_own else alone(score, of_fold)
+        value = score(of_fold) if solution.metric.is_built_in else alone(score, of_fold)
         rows.append((name, names[of_fold].nunique(), value))
     return pd.DataFrame(rows, columns=["fold", "items", "score"])
 

@@ -45,7 +45,7 @@ def run(options: Options) -> None:
     if not (name.isidentifier() and name.isascii()):
         raise UsageError(f"expected a name of letters, digits and underscores, found {name!r}")
     if name in hosted.names():
-        raise UsageError(f"{name} is a metric of podium's own: expected another name")
+        raise UsageError(f"{name} is a built-in metric: expected another name")
     template = WITH_STATISTICS if options.statistics else PLAIN
     with new_folder(Path(name)) as folder:
         for source in sorted(template.rglob("*")):

@@ -15,7 +15,7 @@ import pandas as pd
 
 from podium.contest import pipeline
 from podium.metric import hosted
-from podium.metric.own import DEFAULT
+from podium.metric.built_in import DEFAULT
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables.frames import as_frame
 

@@ -151,8 +151,8 @@ def scored(solution: Solution, submission: pd.DataFrame, show: Progress | None =
 
 
 def scored_alone(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:
-    """Score a submission like `scored`, in a process of its own if the metric is a stranger's."""
-    if solution.metric.is_own:
+    """Score a submission like `scored`, in a process of its own if the metric is a custom one."""
+    if solution.metric.is_built_in:
         return scored(solution, submission, show)
     try:
         evaluation, told = alone(functools.partial(_without_solution, solution), submission)
@@ -215,7 +215,7 @@ def cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
     try:
         yield
     except (SubmissionRejected, MetricError, ContractError) as problem:
-        if solution.metric.is_own:
+        if solution.metric.is_built_in:
             rejection = _diagnosed(solution, submission, problem)
         else:
             rejection = _compared(solution, submission, problem)

@@ -36,14 +36,14 @@ Official = Callable[[Path], pd.DataFrame]  # how a companion reads an official f
 def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
     """List the columns whose cells are read as text."""
     named = hosted.columns_named(metric, parameters)
-    known = named.values() if metric.is_own else [named.get("row_id_column_name", set())]
+    known = named.values() if metric.is_built_in else [named.get("row_id_column_name", set())]
     return {*metric.companion.text_columns}.union(*known)
 
 
 def read_solution(metric: Metric, path: Location, parameters: dict[str, Any]) -> pd.DataFrame:
     """Read a solution, with ids as a metric gets them: a table, or an official file for the companion."""
     table = _read(metric, metric.companion.read_solution, path, parameters, HostError)
-    if metric.is_own or not len(table.columns):
+    if metric.is_built_in or not len(table.columns):
         return table
     return ids.of_solution(table, parameters.get("row_id_column_name", table.columns[0]))
 

@@ -1,6 +1,6 @@
 """The record of a competition: the metric, the parameters and the items for which its files were made.
 
-`podium make` writes the record beside ``public/`` and ``private/``, with a copy of a stranger's metric in
+`podium make` writes the record beside ``public/`` and ``private/``, with a copy of a custom metric in
 ``private/metric``. `podium publish` and `podium bundle` add the parameters with which the competition goes out.
 Commands that get the folder, or the solution in it, use all of it. So the site and every command score alike.
 The copy is the host's: it is never sent anywhere, and who verifies or collects what others have published does
@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from podium.common.errors import HostError, UsageError
 from podium.common.wording import printable
 from podium.metric import executed, hosted
+from podium.metric.built_in import DEFAULT
 from podium.metric.contract import Metric
-from podium.metric.own import DEFAULT
 from podium.tables import records
 from podium.tables.files import Location, write_atomically
 

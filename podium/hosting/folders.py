@@ -160,7 +160,7 @@ def as_texts(frame: pd.DataFrame, metric: Metric, path: Location | None = None) 
     columns = {}
     for name, values in frame.items():
         is_text = values.dtype == object or pd.api.types.is_string_dtype(values.dtype)
-        filler = " " if is_text and metric.is_own else None
+        filler = " " if is_text and metric.is_built_in else None
         cells = written[name] if name in written and len(written) == len(frame) else values
         texts, once = [*map(str, cells.astype(object))], dict[str, str]()
         shared = map(once.setdefault, texts, texts)  # equal cells are one text in memory

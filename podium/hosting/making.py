@@ -112,7 +112,7 @@ def make_files(
     parts.told.extend(_about_sample(shown, everything, {row_id, *known, *together}) if is_made else [])
     public = {SAMPLE: shown.cells} | _public(tested, learned, row_id, known)
     report = _report(parts.told, everything, draw, (solution, trials), public)
-    is_shuffled = not (kept or metric.is_own)
+    is_shuffled = not (kept or metric.is_built_in)
     doubts = _doubts_of_order(everything, tested, shown, [row_id, *known], draw, is_shuffled)
     return Files(
         public,
@@ -143,7 +143,7 @@ def _report(
         _counts(everything, ids.named(draw.items, everything.labels)),
         scores(solution, trials),
         f"`{solution.signature}`",
-        *([] if TEST in public or solution.metric.is_own else [IDS_ALONE]),
+        *([] if TEST in public or solution.metric.is_built_in else [IDS_ALONE]),
     ]
 
 
@@ -169,7 +169,7 @@ def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.Dat
     columns.require(labels, [row_id], "the labels")
     texts = ids.texts(labels[row_id])
     twice = np.flatnonzero(texts.duplicated(keep=False))
-    if len(twice) and not (metric.is_own or metric.prepare or metric.complete_submission):
+    if len(twice) and not (metric.is_built_in or metric.prepare or metric.complete_submission):
         found = f"{texts.iloc[twice[0]]!r} in {counted(int((texts == texts.iloc[twice[0]]).sum()), 'row')}"
         cure = "should the metric file say COMPLETE_SUBMISSION = True?"
         raise HostError(f"{row_id}: expected one row per id in the labels, found {found}; {cure}")
@@ -406,7 +406,7 @@ def _recorded(files: Files, folder: Path) -> Files:
     metric = files.solution.metric
     record = Record(folder / RECORD, metric.name, dict(files.parameters))
     record = record._replace(items=files.together, public_columns=files.public_columns)
-    if not metric.is_own:
+    if not metric.is_built_in:
         of_metric, *of_others = executed.digests(metric.files).items()
         record = record._replace(metric_sha256=of_metric[1], beside=dict(of_others))
         copies = folder / PRIVATE / "metric"

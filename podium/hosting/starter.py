@@ -57,7 +57,7 @@ class Cell(NamedTuple):
 def add(folder: Path, files: Files, publish_metric: bool = False) -> Files:
     """Add a starter notebook to the public files in a folder, and what it lacks to the report."""
     metric = files.solution.metric
-    if metric.is_own or publish_metric:
+    if metric.is_built_in or publish_metric:
         _publish(metric, folder / PUBLIC)
     columns = columns_of(files)
     names, reason = _choice(files, columns)

@@ -1,4 +1,4 @@
-"""What a stranger's metric defines and returns, brought into the form that podium works with.
+"""What a custom metric defines and returns, brought into the form that podium works with.
 
 A metric's author writes what is natural: any class, tuples or arrays, items in any order, labels that are
 numbers. `in_form` asks for what podium uses and converts it, once, so nobody else has to know. What was
@@ -90,7 +90,7 @@ def _names_ids(score: Callable[..., Any]) -> bool | None:
 
 
 class Returned(Protocol):
-    """What a stranger's ``prepare`` returns: at least these names, in whatever form."""
+    """What a custom metric's ``prepare`` returns: at least these names, in whatever form."""
 
     items: Any
     item_of_row: Any
@@ -110,7 +110,7 @@ class Form:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Adapted(Form):
-    """A prepared solution around the one that a stranger's ``prepare`` returned."""
+    """A prepared solution around the one that a custom metric's ``prepare`` returned."""
 
     names: list[str]  # of the measures of the whole solution; this may be a part of it
     whole: Form

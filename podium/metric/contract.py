@@ -71,7 +71,7 @@ class MetricFile(Protocol):
     Attributes
     ----------
     NAME : str
-        The name of the metric in signatures. It must not be the name of one of podium's own metrics. Without
+        The name of the metric in signatures. It must not be the name of a built-in metric. Without
         it the name of the folder or of the file is used.
     __version__ : str
         The version in signatures. Change it whenever a score can change. Without it signatures say "?".
@@ -721,7 +721,7 @@ class Metric:
 
     path: Path  # the metric file
     module: ModuleType  # What the file defines. Companions use its stages.
-    is_own: bool  # whether it is one of podium's own metrics, which its tests hold to the contract
+    is_built_in: bool  # whether it is a built-in metric, which its tests hold to the contract
     name: str  # for signatures: the file's ``NAME``, else the name of its folder or of the file
     version: str  # for signatures: the file's ``__version__``, else "?"
     score: Callable[..., float]  # See `MetricFile`

@@ -72,7 +72,7 @@ def _counted(metric: Metric) -> Function:
 
     @functools.wraps(score, updated=())
     def counted_score(*arguments: Any, **named: Any) -> Any:
-        if not metric.is_own:
+        if not metric.is_built_in:
             clean.soil()
         try:
             return score(*arguments, **named)
@@ -93,7 +93,7 @@ def _around(metric: Metric, function: Function, told: Told, returned: Callable[[
 
     @functools.wraps(function, updated=())
     def guarded_function(*arguments: Any, **named: Any) -> Any:
-        with entered(metric.path, told, metric.is_own):
+        with entered(metric.path, told, metric.is_built_in):
             return returned(metric, function(*arguments, **named))
 
     return guarded_function
@@ -104,9 +104,11 @@ def _around_prepare(metric: Metric, prepare: Function) -> Function:
 
     @functools.wraps(prepare, updated=())
     def guarded_prepare(solution: Any, *arguments: Any, **named: Any) -> Any:
-        with entered(metric.path, _of_solution, metric.is_own):
+        with entered(metric.path, _of_solution, metric.is_built_in):
             prepared = prepare(solution, *arguments, **named)
-            if not (metric.is_own and hasattr(prepared, "labels")):  # podium's tests hold its own to the form
+            if not (
+                metric.is_built_in and hasattr(prepared, "labels")
+            ):  # podium's tests hold its own to the form
                 prepared = adapted.in_form(metric, prepared, len(solution))
             return _with_guarded_steps(metric, prepared)
 
@@ -148,15 +150,15 @@ def _step(kind: type, name: str) -> Function:
         if _at_work.get() is metric:
             return original(*arguments, **named)
         token = _at_work.set(metric)
-        if not metric.is_own and name != "measures":
+        if not metric.is_built_in and name != "measures":
             clean.soil()
         try:
-            with entered(metric.path, _of_submission, metric.is_own):
+            with entered(metric.path, _of_submission, metric.is_built_in):
                 result = original(*arguments, **named)
-                if not metric.is_own and name in ("statistics", "count"):
+                if not metric.is_built_in and name in ("statistics", "count"):
                     result = adapted.as_numbers(result)
                     demand(shapes.check_numbers(metric, prepared, result))
-                elif not metric.is_own and name == "measures":
+                elif not metric.is_built_in and name == "measures":
                     sums, *_ = *arguments, *named.values()
                     result = adapted.as_measures(result, sums)
                     demand(shapes.check_measures(metric, prepared, sums, result))
@@ -187,11 +189,11 @@ def _guarded_in(metric: Metric, value: Any) -> Any:
     """Guard every function in a companion, or in what one of its functions handed out."""
     if isinstance(value, type):
         return value
-    told = _of_own_companion if metric.is_own else _of_companion
+    told = _of_own_companion if metric.is_built_in else _of_companion
     if isinstance(value, Companion | Variants):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         for name, each in fields.items():
-            is_strange = name == "explain" and not metric.is_own
+            is_strange = name == "explain" and not metric.is_built_in
             returned = shapes.one_explanation if is_strange else _guarded_in
             # A class may stand where a function is expected.
             is_function = callable(each)
@@ -236,24 +238,24 @@ def _of_submission(problem: BaseException, description: str) -> ToolError:
 
 
 def _of_companion(problem: BaseException, description: str) -> ToolError:
-    """What becomes of an error of a stranger's companion."""
+    """What becomes of an error of the companion of a custom metric."""
     return CompanionError(f"the companion raised an unexpected error: {description}")
 
 
 def _of_own_companion(problem: BaseException, description: str) -> ToolError | None:
-    """What becomes of an error of one of podium's own companions, which calls functions of its metric."""
+    """What becomes of an error of the companion of a built-in metric, which calls functions of its metric."""
     name = type(problem).__name__
     return VISIBLE[name](str(problem)) if name in VISIBLE else None
 
 
 @contextmanager
-def entered(file: Path, told: Told, is_own: bool = False) -> Iterator[None]:
+def entered(file: Path, told: Told, is_built_in: bool = False) -> Iterator[None]:
     """Run a part of a file, and raise what `told` makes of its exception and a description of it.
 
-    What a stranger's file prints goes to stderr, so that it does not mix with what a command prints.
+    What a custom metric's file prints goes to stderr, so that it does not mix with what a command prints.
     """
     try:
-        with nullcontext() if is_own else _of_stranger(file):
+        with nullcontext() if is_built_in else _of_stranger(file):
             yield
     except ToolError:
         raise
@@ -267,7 +269,7 @@ def entered(file: Path, told: Told, is_own: bool = False) -> Iterator[None]:
 
 @contextmanager
 def _of_stranger(file: Path) -> Iterator[None]:
-    """Run a part of a stranger's file; a copy that it makes of this process ends where it would return."""
+    """Run a part of a custom metric's file; a copy that it makes of this process ends where it would return."""
     process = os.getpid()
     with clean.threads_watched(), caught(file):
         try:

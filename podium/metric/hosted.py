@@ -1,7 +1,7 @@
 """Find and load a metric with its companion: by its name, as a file, or as a folder.
 
 A metric is a folder with ``metric.py`` and, if there is more to tell than a score, ``companion.py`` (see
-`podium.metric.contract`). Podium's own metrics are the folders of ``metrics/``. The name of such a folder is
+`podium.metric.contract`). built-in metrics are the folders of ``metrics/``. The name of such a folder is
 the name
 of the metric; no list repeats it. A file with the same content as one of them, such as the copy in a bundle, is
 treated as that metric.
@@ -25,11 +25,11 @@ from typing import Any
 
 from podium.common.errors import CompanionError, HostError, ToolError, UsageError
 from podium.common.wording import listed
-from podium.metric import adapted, executed, foreign, guard, own, shapes
+from podium.metric import adapted, built_in, executed, foreign, guard, shapes
+from podium.metric.built_in import DEFAULT, ROOT, folder, names
 from podium.metric.contract import REQUIRED, Companion, Metric
 from podium.metric.executed import COMPANION_FILE, METRIC_FILE, Executed
 from podium.metric.guard import PACKAGE
-from podium.metric.own import DEFAULT, ROOT, folder, names
 from podium.tables.files import Location
 
 __all__ = [
@@ -57,11 +57,11 @@ UTILITIES = "kaggle_metric_utilities"
 def find(metric: Location) -> Path:
     """Find the file of a metric."""
     if str(metric) in names():
-        return own.file(str(metric))
+        return built_in.file(str(metric))
     path = Path(metric)
     if path.is_dir():
         ours = [name for name in names() if path.resolve() == folder(name).resolve()]
-        path = own.file(ours[0]) if ours else path / METRIC_FILE
+        path = built_in.file(ours[0]) if ours else path / METRIC_FILE
         if not path.is_file():
             cure = f"; podium's own is called {Path(metric).name}" if Path(metric).name in names() else ""
             raise UsageError(f"{metric}: expected a folder with a {METRIC_FILE}, found none in it{cure}")
@@ -82,7 +82,7 @@ def find(metric: Location) -> Path:
 def module(name: str, file: str = "metric") -> types.ModuleType:
     """Load one of podium's own files as a module."""
     if name == "boost":
-        return _run(own.ROOT / "boost.py", "podium_boost")
+        return _run(built_in.ROOT / "boost.py", "podium_boost")
     return sys.modules[f"{load(name).module.__package__}.{file}"]
 
 
@@ -106,7 +106,7 @@ def load(metric: Location) -> Metric:
         There is no such metric, or the file defines no ``score``.
     HostError
         The file or its companion cannot be run. Or one of its definitions is not of the type that the contract
-        demands, or it has the ``NAME`` of one of podium's own metrics.
+        demands, or it has the ``NAME`` of a built-in metric.
     """
     if str(metric) in names():
         return _load_own(str(metric))
@@ -114,29 +114,29 @@ def load(metric: Location) -> Metric:
     name = _own_metric_with(path)
     if name is None:
         return _load_once(Path(os.path.abspath(path)), tuple(executed.of_metric(path).items()))
-    if path != own.file(name):
+    if path != built_in.file(name):
         _warn_of_companion(path, name)
     return _load_own(name)
 
 
 @functools.lru_cache(maxsize=8)
 def _load_once(path: Path, files: tuple[tuple[str, bytes], ...]) -> Metric:
-    """Load a stranger's file from what was read of it and of the files that it imports from its folder."""
+    """Load a custom metric's file from what was read of it and of the files that it imports from its folder."""
     return _load_folder(path, path.parent, _key(path), dict(files))
 
 
 def _key(path: Path) -> str:
-    """Name the package of a stranger's file."""
+    """Name the package of a custom metric's file."""
     return sha256(str(path.resolve()).encode()).hexdigest()[:16]
 
 
 def _warn_of_companion(path: Path, name: str) -> None:
-    """Say that another companion beside a copy of one of podium's own metrics is not used."""
+    """Say that another companion beside a copy of a built-in metric is not used."""
     theirs, ours = path.with_name(COMPANION_FILE), folder(name) / COMPANION_FILE
     if path.name != METRIC_FILE or not theirs.is_file() or theirs.read_bytes() == ours.read_bytes():
         return
     warnings.warn(
-        f"{theirs} is not used: {path.name} is podium's own metric {name}, which has a companion of its own. "
+        f"{theirs} is not used: {path.name} is the built-in metric {name}, which has a companion of its own. "
         "Change the metric's NAME to use yours",
         stacklevel=3,
     )
@@ -149,14 +149,14 @@ def anew(metric: Metric, name: str = "again") -> Metric:
     """
     key = f"{_key(metric.path)}_{name}"
     files = {name: content for name, content in metric.files.items() if name != COMPANION_FILE}
-    return _load_folder(metric.path, metric.path.parent, key, files, metric.is_own)
+    return _load_folder(metric.path, metric.path.parent, key, files, metric.is_built_in)
 
 
 @functools.cache
 def _load_own(name: str) -> Metric:
-    path, companion = own.file(name), folder(name) / COMPANION_FILE
+    path, companion = built_in.file(name), folder(name) / COMPANION_FILE
     files = {file.name: file.read_bytes() for file in (path, companion) if file.is_file()}
-    return _load_folder(path, folder(name), name, files, is_own=True)
+    return _load_folder(path, folder(name), name, files, is_built_in=True)
 
 
 def _reduced(metric: Metric) -> tuple[Callable[[str], Metric], tuple[str]]:
@@ -165,22 +165,22 @@ def _reduced(metric: Metric) -> tuple[Callable[[str], Metric], tuple[str]]:
     A prepared solution names its metric before its other parts. So their classes, which the metric file
     defines, are known when they are read.
     """
-    return load, (metric.name if metric.is_own else str(metric.path.resolve()),)
+    return load, (metric.name if metric.is_built_in else str(metric.path.resolve()),)
 
 
 copyreg.pickle(Metric, _reduced)
 
 
-def is_own(path: Path) -> bool:
-    """Tell whether a file has the content of one of podium's own metrics, without running it."""
+def is_built_in(path: Path) -> bool:
+    """Tell whether a file has the content of a built-in metric, without running it."""
     return _own_metric_with(path) is not None
 
 
 def _own_metric_with(path: Path) -> str | None:
-    """Name the one of podium's own metrics that has the content of this file; None if there is none."""
+    """Name the a built-in metric that has the content of this file; None if there is none."""
     size = path.stat().st_size
     for name in names():
-        file = own.file(name)
+        file = built_in.file(name)
         if path.samefile(file) or (size == file.stat().st_size and path.read_bytes() == file.read_bytes()):
             return name
     return None
@@ -192,22 +192,22 @@ def files_of(metric: Location) -> Executed:
     return executed.of_metric(path) if _own_metric_with(path) is None else {path.name: path.read_bytes()}
 
 
-def _load_folder(path: Path, home: Path, key: str, files: Executed, is_own: bool = False) -> Metric:
+def _load_folder(path: Path, home: Path, key: str, files: Executed, is_built_in: bool = False) -> Metric:
     """Load a metric file and its companion from what was read of a folder; `key` names the package of both."""
     # Each folder is a package, so that a companion can say ``from . import metric``.
     package = f"{PACKAGE}.{key}"
-    executed.open_package(package, home, None if is_own else files)
-    read = {} if is_own else files  # podium's own are loaded as the package itself is
+    executed.open_package(package, home, None if is_built_in else files)
+    read = {} if is_built_in else files  # podium's own are loaded as the package itself is
     if reason := foreign.not_a_metric(read.get(path.name, b"def score(): ...")):
         raise UsageError(f"{_shown(path)} is not a metric file: {reason}")
     loaded = _run(path, f"{package}.metric", content=read.get(path.name))
     vars(sys.modules[package])["metric"] = loaded
     if not callable(vars(loaded).get("score")):
         raise UsageError(f"{_shown(path)} is not a metric file: it defines no score()")
-    if vars(loaded).get("NAME") in names() and not is_own:
+    if vars(loaded).get("NAME") in names() and not is_built_in:
         raise HostError(
             f"{path.name}: expected a NAME of its own, because it stands in every signature; found "
-            f"{loaded.NAME!r}, the name of one of podium's own metrics, whose file differs"
+            f"{loaded.NAME!r}, the name of a built-in metric, whose file differs"
         )
     companion = Companion()
     if COMPANION_FILE in files:
@@ -215,16 +215,16 @@ def _load_folder(path: Path, home: Path, key: str, files: Executed, is_own: bool
             home / COMPANION_FILE, f"{package}.companion", CompanionError, read.get(COMPANION_FILE)
         )
         companion = _defined(of_companion, "companion", None, Companion, error=CompanionError)
-    of_strangers = {path.name: files[path.name]} if is_own else files
-    metric = _metric(path, loaded, is_own, companion, of_strangers)
-    if not is_own:
+    of_strangers = {path.name: files[path.name]} if is_built_in else files
+    metric = _metric(path, loaded, is_built_in, companion, of_strangers)
+    if not is_built_in:
         shapes.demand(shapes.check_signature(metric))
         shapes.demand(shapes.check_prepare(metric))
     return guard.guarded(metric)
 
 
 def _metric(
-    path: Path, loaded: types.ModuleType, is_own: bool, companion: Companion, files: Executed
+    path: Path, loaded: types.ModuleType, is_built_in: bool, companion: Companion, files: Executed
 ) -> Metric:
     """Make a metric of what its file defines; check the type of each definition."""
     # In the current folder, the path may be "metric.py" alone.
@@ -236,10 +236,10 @@ def _metric(
     return Metric(
         path=path,
         module=loaded,
-        is_own=is_own,
+        is_built_in=is_built_in,
         name=_defined(loaded, "NAME", of_path, str),
         version=_defined(loaded, "__version__", "?", str),
-        score=loaded.score if is_own else adapted.in_signature(loaded.score),
+        score=loaded.score if is_built_in else adapted.in_signature(loaded.score),
         prepare=prepare,
         direction=_defined(loaded, "higher_is_better", None, Callable, types.NoneType),
         later_parameters=tuple(_defined(loaded, "LATER_PARAMETERS", (), tuple, list)),

@@ -1,6 +1,6 @@
 """Demands on what a metric and its companion define: signatures, and the shapes of what their functions return.
 
-Podium makes these demands wherever it meets a stranger's metric, because everything else builds on them.
+Podium makes these demands wherever it meets a custom metric, because everything else builds on them.
 `podium.metric.guard` does so when a metric is loaded and whenever one of its functions returns.
 `podium.scoring.trials`
 finds what only shows when a submission is scored again; its findings are of the class `Finding`, too.

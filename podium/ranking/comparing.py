@@ -77,8 +77,8 @@ def compared(
 
 
 def announce(metric: Path) -> None:
-    """Say which files of a metric that is not podium's own are going to be executed."""
-    if not hosted.is_own(metric):
+    """Say which files of a custom metric are going to be executed."""
+    if not hosted.is_built_in(metric):
         digests = executed.digests(hosted.files_of(metric))
         files = ", ".join(f"{metric.with_name(name)} (SHA-256 {digest})" for name, digest in digests.items())
         print(printable(f"executing the metric: {files}"), file=sys.stderr)

@@ -174,7 +174,7 @@ def _judged(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation)
     try:
         with within(job.limits):
             found = trials.verdict(evaluation, trials.Use.EACH)
-            if evaluation.statistics is None and not evaluation.solution.metric.is_own:
+            if evaluation.statistics is None and not evaluation.solution.metric.is_built_in:
                 found += trials.same_again(evaluation)
         if text := trials.first_failure(found):
             return Fault(text, is_of_host=True, breaks_contract=True)
@@ -255,14 +255,14 @@ def score(pool: Pool, submissions: Sequence[Submission], seed: int) -> list[Scor
     """Score all submissions whose contents the store does not know yet.
 
     What is found out about a submission is kept in the store at once, so that an interrupted command loses
-    nothing. A stranger's metric, which may be slow, scores equal ones once, and is held to the whole contract
+    nothing. A custom metric, which may be slow, scores equal ones once, and is held to the whole contract
     with one that is drawn from the seed.
     """
     kept = frozenset(store.names(pool.store))
     everything = dict(enumerate(submissions))
-    equal = {} if pool.solution.metric.is_own else _equal(pool, everything)
+    equal = {} if pool.solution.metric.is_built_in else _equal(pool, everything)
     results = _scored_once(pool, {n: each for n, each in everything.items() if n not in equal}, kept)
-    if not pool.solution.metric.is_own:
+    if not pool.solution.metric.is_built_in:
         # With other parameters, only score() knows the score to the last bit.
         other = {n: everything[n] for n in _measured_otherwise(results, pool.job)}
         results |= _scored_once(pool, other, frozenset()) if other else {}
@@ -271,7 +271,7 @@ def score(pool: Pool, submissions: Sequence[Submission], seed: int) -> list[Scor
         print(f"already in the store: {before:,} of {len(submissions):,}", file=sys.stderr)
     _check_that_any_has_a_score(submissions, results)
     measured = _measured(pool, results)
-    if not pool.solution.metric.is_own:
+    if not pool.solution.metric.is_built_in:
         _hold(pool, submissions, measured, seed)
     return measured
 
@@ -438,7 +438,7 @@ def _check_that_any_has_a_score(submissions: Sequence[Submission], results: dict
 
 
 def _hold(pool: Pool, submissions: Sequence[Submission], results: Sequence[Scored], seed: int) -> None:
-    """Hold a stranger's metric to the whole contract, with one submission that the seed draws.
+    """Hold a custom metric to the whole contract, with one submission that the seed draws.
 
     Its entry notes that the metric has passed.
     """
@@ -494,7 +494,7 @@ def _measured_otherwise(results: Mapping[int, Scored], job: Job) -> list[int]:
 def _measured(pool: Pool, results: dict[int, Scored]) -> list[Scored]:
     """Put the results in order, and compute scores again that were computed with other parameters."""
     other = _measured_otherwise(results, pool.job)
-    if not pool.solution.metric.is_own and not all(results[number].is_exact for number in other):
+    if not pool.solution.metric.is_built_in and not all(results[number].is_exact for number in other):
         raise UsageError(
             f"--again with other parameters: the scores of {Path(pool.job.metric).name} are those of its sums "
             "only up to rounding, so rank the submissions again"

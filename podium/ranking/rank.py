@@ -79,8 +79,8 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
         of_run = {name for name in ("runtimes", "failed") if getattr(asked, name) != getattr(typed, name)}
         asked, earlier = made_again.with_changes(replace(asked, given=asked.given | of_run))
         typed = asked
-    is_own = asked.metric in hosted.names()  # a folder may have such a name
-    check_apart(out, [path for name, path in typed.paths.items() if not (is_own and name == "metric")])
+    is_built_in = asked.metric in hosted.names()  # a folder may have such a name
+    check_apart(out, [path for name, path in typed.paths.items() if not (is_built_in and name == "metric")])
     asked, options, inputs = _found(asked, earlier, more)
     _check_teams(options.teams_with_page, inputs)
     with pool_of(options, out / STORE, inputs) as pool, alone_in(out):
@@ -236,11 +236,13 @@ def pool_of(options: Options, store: Path, inputs: Inputs) -> Iterator[Pool]:
             warnings.warn(told, stacklevel=2)
     # If the solution is wrong, that is an error before any work begins.
     job = replace(job, prepared=solution_of(job, options.solution))
-    # A stranger's metric may crash on a submission, or change what the next one meets.
-    is_own = job.solution.metric.is_own
-    ready = None if is_own else functools.partial(solution_of, job)
+    # A custom metric may crash on a submission, or change what the next one meets.
+    is_built_in = job.solution.metric.is_built_in
+    ready = None if is_built_in else functools.partial(solution_of, job)
     if options.dask is None:
-        started = start_workers(options.jobs, len(files), apart=not is_own, idle=job.limits.idle, ready=ready)
+        started = start_workers(
+            options.jobs, len(files), apart=not is_built_in, idle=job.limits.idle, ready=ready
+        )
     else:
         started = dask_workers(options.dask, job.limits.idle, ready, probe, job, files[0])
     with started as workers:

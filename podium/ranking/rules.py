@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from podium.child.limits import Limits
 from podium.common.errors import UsageError
 from podium.common.options import Values, flag_of, whole_number
-from podium.metric import own
+from podium.metric import built_in
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.tables.files import Location
 
@@ -59,7 +59,7 @@ class Places:
     runtimes: Location | None = None
     _: KW_ONLY
     out: Location
-    metric: Location = own.DEFAULT
+    metric: Location = built_in.DEFAULT
     again: Location | None = None
     part: Literal["", "Public", "Private"] = ""
     failed: Location | None = None
@@ -126,7 +126,7 @@ class Options(Heading, Rules, Places):
     out : FOLDER
         The folder for the results.
     metric : METRIC
-        One of podium's own metrics, such as scifact, a Python file with a ``score()``, or a folder with a
+        A built-in metric, such as scifact, a Python file with a ``score()``, or a folder with a
         ``metric.py``. The files of `podium make` name theirs.
     boost : bool
         Rank by score alone and reward no speed (False). By default, speed is rewarded if there are runtimes.
@@ -269,7 +269,7 @@ POSITIONAL = ("solution", "submissions", "runtimes")
 def command_of(options: Options) -> list[str]:
     """Write what was asked for as the command that asks the same."""
     command = ["podium", "rank"]
-    given = options.given - {"parameters"} - ({"metric"} if options.metric == own.DEFAULT else set())
+    given = options.given - {"parameters"} - ({"metric"} if options.metric == built_in.DEFAULT else set())
     for name in [each.name for each in fields(Options) if each.name in given]:
         value = getattr(options, name)
         value = "" if value is None else value

@@ -171,8 +171,8 @@ class Solution:
         return self.metric.score(*self.tables(submission, kept), **self.arguments)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-        """Let another process prepare with a stranger's metric, whose objects may be unable to travel."""
-        if self.metric.is_own or not self.prepared:
+        """Let another process prepare with a custom metric, whose objects may be unable to travel."""
+        if self.metric.is_built_in or not self.prepared:
             return super().__reduce_ex__(protocol)
         kept = {name: getattr(self, name) for name in ("further", "is_held", "narrowed_from")}
         return _prepared_again, (self.metric, self.table, self.arguments), kept
@@ -243,7 +243,7 @@ class Evaluation:
         answer, better = constant.evaluated(self), self.solution.higher_is_better
         if answer is None or not constant.is_worse(self.score, answer.score, better):
             return []
-        if not self.solution.metric.is_own and (why := misfits.found(self.solution, self.submission)):
+        if not self.solution.metric.is_built_in and (why := misfits.found(self.solution, self.submission)):
             return [misfits.explanation(why)]
         return [constant.sentence("the score", self.score, answer.score, better)]
 
@@ -356,7 +356,7 @@ def prepare(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                counts = frame[rows[ALL]] if metric.is_own else frame[rows[ALL]].reset_index(drop=True)
+                counts = frame[rows[ALL]] if metric.is_built_in else frame[rows[ALL]].reset_index(drop=True)
                 everything = metric.prepare(counts, **arguments, **_told(metric.prepare, progress))
             except HostError as problem:
                 if hint := _parameter_to_set(metric, arguments, frame):
@@ -377,9 +377,9 @@ def _prepared_again(metric: Metric, solution: pd.DataFrame, arguments: dict[str,
 
 
 def row_ids(metric: Metric, solution: pd.DataFrame) -> str:
-    """The column of ids where none is named. Podium's own metrics know their columns and say what lacks."""
+    """The column of ids where none is named. built-in metrics know their columns and say what lacks."""
     may_repeat = metric.complete_submission or metric.prepare is not None
-    return str(solution.columns[0]) if metric.is_own else ids.first_column(solution, may_repeat)
+    return str(solution.columns[0]) if metric.is_built_in else ids.first_column(solution, may_repeat)
 
 
 def _groups_alike(labels: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -502,7 +502,9 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
     else:
         numbers = prepared.statistics(submission, **_told(prepared.statistics, progress))
     # Podium's tests hold its own metrics to it that both are equal to the last bit.
-    scores = scores_of(solution, numbers) if solution.metric.is_own else _scores_of_parts(solution, submission)
+    scores = (
+        scores_of(solution, numbers) if solution.metric.is_built_in else _scores_of_parts(solution, submission)
+    )
     return Evaluation(solution, submission, scores, numbers, read, compared)
 
 
@@ -515,8 +517,8 @@ def answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
 
 
 def _answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
-    """Select what the statistics are made of; a stranger's gets what its ``score`` does, with rows in order."""
-    if solution.metric.is_own or solution.metric.complete_submission:
+    """Select what the statistics are made of; a custom one gets what its ``score`` does, with rows in order."""
+    if solution.metric.is_built_in or solution.metric.complete_submission:
         return answers_to(solution, submission, solution.rows[ALL])
     return solution.tables(submission)[1]
 
@@ -560,10 +562,10 @@ def _check_row_ids(solution: Solution, row_id: str) -> None:
 
 
 def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, float]:
-    """Call ``score()`` for each part, of which none meets what a stranger's metric did for another one."""
+    """Call ``score()`` for each part, of which none meets what a custom metric did for another one."""
     scores = {}
     score = functools.partial(_score_of_rows, solution, submission)
-    is_one = solution.metric.is_own or len(solution.rows) == 1
+    is_one = solution.metric.is_built_in or len(solution.rows) == 1
     for part, rows in solution.rows.items():
         with _named(part):
             scores[part] = score(rows) if is_one else forked_if_clean(score, rows)

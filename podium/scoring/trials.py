@@ -522,7 +522,7 @@ def verdict(evaluation: Evaluation, use: Use, platform: Platform | None = None) 
     of_name = {DIRECTION: said} if said else {}
     for check in CHECKS:
         has_all = check.name != STATISTICS or evaluation.statistics is not None
-        if use < check.use or not has_all or (metric.is_own and check.name not in OF_DATA):
+        if use < check.use or not has_all or (metric.is_built_in and check.name not in OF_DATA):
             continue
         if _fails(of_name.setdefault(check.name, [])):
             continue
@@ -532,7 +532,7 @@ def verdict(evaluation: Evaluation, use: Use, platform: Platform | None = None) 
             break  # Nothing can be learned from the scores of a metric that remembers something.
     passed = {name: [] if name in QUIET else [Finding(name)] for name in of_name}
     found = [each for name, those in of_name.items() for each in those or passed[name]]
-    return found if platform is None or metric.is_own else [*found, *platform(evaluation)]
+    return found if platform is None or metric.is_built_in else [*found, *platform(evaluation)]
 
 
 def _fails(found: Iterable[Finding]) -> bool:
@@ -560,7 +560,7 @@ def most_calls(metric: Metric) -> int:
 def hold(evaluation: Evaluation) -> None:
     """Hold a metric to the contract with a submission, before anybody sees a number."""
     solution = evaluation.solution
-    if not solution.metric.is_own:
+    if not solution.metric.is_built_in:
         demand(verdict(evaluation, Use.EACH if solution.is_held else Use.SCORE))
         solution.is_held = True
 

@@ -186,16 +186,16 @@ def of_submissions(
     items = len(asked.solution.items_of(asked.part, asked.column).stratum)
     if items < FEWEST_ITEMS:
         return [Centered(np.empty(0), Doubt(Reason.FEW_ITEMS, items)) for _ in submissions]
-    is_own = asked.solution.metric.is_own
+    is_built_in = asked.solution.metric.is_built_in
     time_one = functools.partial(seconds_of_one, asked)
-    seconds = sum(time_one(each) if is_own else alone(time_one, each) for each in submissions)
+    seconds = sum(time_one(each) if is_built_in else alone(time_one, each) for each in submissions)
     processes = jobs or os.cpu_count() or 1
     if number is None and not (number := number_of_draws(seconds, processes)):
         return [Centered(np.empty(0), too_slow(seconds, processes)) for _ in submissions]
     tasks = [(2, each) for each in pieces(number)] + [(4, each) for each in pieces(QUARTERS)]
     drawn = []
     jobs = processes if seconds * number >= SECONDS_TO_START else 1
-    with start_workers(jobs, len(tasks), ready=None if is_own else nothing) as workers:
+    with start_workers(jobs, len(tasks), ready=None if is_built_in else nothing) as workers:
         for submission in submissions:
             answers = dict(spread(workers, functools.partial(_draw, asked, submission), tasks))
             for answer in answers.values():

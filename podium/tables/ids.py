@@ -4,7 +4,7 @@ An id is read, compared, searched and written as it stands in its file, and NA i
 of a column of the solution is a whole number, and no two are the same number, platforms read numbers there. So
 a submission's 1.0, 001, +1 and " 1" are then the id that the solution writes as 1. Elsewhere 01 is not 1.
 
-A metric of one's own gets the ids in the type that `pandas.read_csv` gives here: whole numbers in such a
+A custom metric gets the ids in the type that `pandas.read_csv` gives here: whole numbers in such a
 column, because it may sort by them, and among texts 10 comes before 2.
 """
 
@@ -123,7 +123,7 @@ def _numbers(written: Iterable[str]) -> dict[int, str]:
 
 
 def of_solution(solution: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """Give a solution the ids that a metric of one's own gets: whole numbers where all are such, else texts."""
+    """Give a solution the ids that a custom metric gets: whole numbers where all are such, else texts."""
     if list(solution.columns).count(row_id) != 1 or solution[row_id].dtype.kind in "iu":
         return solution
     ids, known = texts(solution[row_id]), by_number(solution[row_id])

@@ -1,4 +1,4 @@
-"""How often a command reads a file, prepares a solution, and executes a metric that is not podium's own."""
+"""How often a command reads a file, prepares a solution, and executes a custom metric."""
 
 import os
 from collections import Counter

@@ -293,7 +293,7 @@ def test_whatever_stands_in_a_cell_is_the_participants_error(fold, column):
 def test_a_rejection_is_cut_only_if_it_is_too_long(length, end):
     said = "write it. The metric says: "
     solution = SimpleNamespace(
-        metric=SimpleNamespace(is_own=True, companion=SimpleNamespace(diagnose=lambda *_: "write it"))
+        metric=SimpleNamespace(is_built_in=True, companion=SimpleNamespace(diagnose=lambda *_: "write it"))
     )
     with pytest.raises(SubmissionRejected) as rejected, pipeline.cured(solution, pd.DataFrame()):
         raise SubmissionRejected("x" * (length - len(said)))

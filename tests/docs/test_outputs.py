@@ -21,7 +21,7 @@ from unittest import mock
 import pytest
 
 from podium import cli
-from podium.metric import own
+from podium.metric import built_in
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -178,7 +178,7 @@ def test_what_it_names_and_links_exists(page: Path) -> None:
     ] == []
 
 
-@pytest.mark.parametrize("name", own.names())
+@pytest.mark.parametrize("name", built_in.names())
 def test_the_page_of_each_metric_is_linked(name):
     """A new metric without links would be found by nobody."""
     links = {"README.md": f"metrics/{name}/README.md", "docs/index.md": f"../metrics/{name}/README.md"}

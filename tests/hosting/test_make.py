@@ -803,7 +803,7 @@ def test_a_link_to_an_empty_folder_is_followed(tmp_path):
     assert (tmp_path / "place" / "a.txt").read_text() == "a"
 
 
-# --- labels of a metric of one's own ----------------------------------------------------------------
+# --- labels of a custom metric ----------------------------------------------------------------
 
 
 def patients(folder: Path, **columns: object) -> list[object]:

@@ -125,7 +125,7 @@ PATIENTS["answer"] = PATIENTS["patient"] * 7 % 11 % 2
 
 @pytest.fixture
 def of_patients(capsys, in_process, tmp_path, monkeypatch):
-    """The files that `podium make` has written for a metric of one's own, in a folder, for rows of patients."""
+    """The files that `podium make` has written for a custom metric, in a folder, for rows of patients."""
     monkeypatch.chdir(tmp_path)
     Path("mine").mkdir()
     Path("mine", "metric.py").write_text(ACCURACY.replace("BODY", EQUAL))

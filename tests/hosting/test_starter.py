@@ -44,7 +44,7 @@ def labels() -> pd.DataFrame:
 
 
 def make(capsys, folder: Path, labels: pd.DataFrame, body: str = EQUAL, *options) -> tuple[Path, str]:
-    """Make a competition of labels with a metric of one's own; return its folder and what was printed."""
+    """Make a competition of labels with a custom metric; return its folder and what was printed."""
     (folder / "mine.py").write_text(ACCURACY.replace("BODY", body))
     labels.to_csv(folder / "labels.csv", index=False)
     line = ["make", folder / "labels.csv", "--metric", folder / "mine.py", "--seed", 1, *options]

@@ -420,5 +420,5 @@ def test_a_parameter_without_a_default_is_asked_for(tmp_path: Path) -> None:
 def test_a_companion_beside_a_copy_of_our_metric_is_not_used_without_a_word(tmp_path: Path) -> None:
     (tmp_path / "metric.py").write_bytes(hosted.find("scifact").read_bytes())
     (tmp_path / "companion.py").write_text("companion = None\n")
-    with pytest.warns(UserWarning, match="companion.py is not used: metric.py is podium's own metric scifact"):
+    with pytest.warns(UserWarning, match="companion.py is not used: metric.py is the built-in metric scifact"):
         assert hosted.load(tmp_path) is hosted.load("scifact")

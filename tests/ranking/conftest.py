@@ -115,7 +115,7 @@ def rank_says(says_folder: Path, capsys: pytest.CaptureFixture[str]) -> Call:
 def work_here(monkeypatch):
     """With one job, work in the process of the tests, which change what it does.
 
-    That metrics of one's own are always scored apart is tested in processes of their own.
+    That custom metrics are always scored apart is tested in processes of their own.
     """
     start = rank.start_workers
 

@@ -376,7 +376,7 @@ def test_work_that_always_raises_ends_in_a_sentence(tmp_path):
 
 
 def workers_of(command: int) -> list[int]:
-    """The workers of a command whose metric is a stranger's, which stands in a child of its own."""
+    """The workers of a command whose metric is a custom one, which stands in a child of its own."""
     return [worker for child in children_of(command) for worker in children_of(child)]
 
 

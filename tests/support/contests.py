@@ -104,7 +104,7 @@ def _official(metric: str, *names: str) -> Callable[[Path], Contest]:
 
 
 def _own(code: str, ids: Callable[[int], object], has_usage: bool = False) -> Callable[[Path], Contest]:
-    """A metric of one's own with ``score()`` alone, on rows whose ids are written in one of the usual ways."""
+    """A custom metric with ``score()`` alone, on rows whose ids are written in one of the usual ways."""
 
     def contest(folder: Path) -> Contest:
         (folder / "own.py").write_text(code)

@@ -42,7 +42,7 @@ def content(competition: Competition, measures: list[str], terms: Terms) -> Cont
     files |= program.within("scoring_program", scoring_program)
     files |= program.within("public_data", public)
     kit = {name: public[name] for name in (SAMPLE, METRIC, STARTER) if name in public}
-    if competition.metric.is_own:
+    if competition.metric.is_built_in:
         kit[METRIC] = scoring_program[program.METRIC]
     files |= program.within("starting_kit", kit)
     for part, *_ in terms.phases:

@@ -54,10 +54,10 @@ def measures(home: Path, solution: Path, submission: Path, parts: Sequence[str])
 def _is_safe(text: str, home: Path, solution: Path, submission: Path) -> bool:
     """Whether a message for participants is made from the submission alone.
 
-    A stranger's metric gets the submission again with a solution in which every row has the truths of another
+    A custom metric gets the submission again with a solution in which every row has the truths of another
     row.  If the message is another one then, it may tell the solution.
     """
-    if hosted.is_own(home / METRIC):
+    if hosted.is_built_in(home / METRIC):
         return True
     try:
         with _silence():

@@ -57,10 +57,10 @@ def scoring_program(competition: Competition) -> Content:
         **{f"metric/{name}": text for name, text in files.items() if name != metric.path.name},
         "settings.json": to_json({"metric": METRIC, "arguments": competition.arguments}),
         f"lib/{LICENSE}": _license(),
-        # `podium.metric.hosted` searches this folder for podium's own metrics, so it has to exist.
+        # `podium.metric.hosted` searches this folder for built-in metrics, so it has to exist.
         "lib/podium/_hosted/metrics/README.md": b"Only the metric of this competition is here.\n",
     }
-    if metric.is_own:
+    if metric.is_built_in:
         content |= {f"lib/podium/_hosted/metrics/{metric.name}/{name}": text for name, text in files.items()}
     for path in sorted(PACKAGE.rglob("*")):
         inside = path.relative_to(PACKAGE)
@@ -105,7 +105,7 @@ def files_of(metric: Metric) -> Executed:
 
     Nothing else of the folder goes out. A test, a draft or a note beside the metric may tell the solution.
     """
-    return of_metric(metric.path, hosted.folder(metric.name)) if metric.is_own else metric.files
+    return of_metric(metric.path, hosted.folder(metric.name)) if metric.is_built_in else metric.files
 
 
 def imported(tree: ast.Module) -> set[str]:

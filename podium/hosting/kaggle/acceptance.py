@@ -100,7 +100,7 @@ def _held(metric: hosted.Metric, scored: EvaluationOrFinding, use: trials.Use) -
     found = _or_why_not(lambda: trials.verdict(scored, use))
     if isinstance(found, Finding):
         return [found]
-    if metric.is_own:  # podium's tests hold podium's own metrics to the contract
+    if metric.is_built_in:  # podium's tests hold built-in metrics to the contract
         found += [Finding(name) for name in (shapes.DIRECTION, shapes.STATISTICS, shapes.COMPANION)]
     has_companion = metric.companion.explain is not None or metric.path.with_name("companion.py").is_file()
     return [finding for finding in found if finding.name != shapes.COMPANION or has_companion]
@@ -146,7 +146,7 @@ def most_calls(metric: hosted.Metric, submission: pd.DataFrame) -> int:
     """How often the checks of a submission may call ``score``, those of other parameters aside."""
     answers = len(submission.columns) - 1
     # In a process of its own with the given tables, in another one, and with spoiled ones.
-    return 0 if metric.is_own else trials.most_calls(metric) + 2 + 2 * 3 * answers
+    return 0 if metric.is_built_in else trials.most_calls(metric) + 2 + 2 * 3 * answers
 
 
 def loaded(path: Path, needed: bool) -> hosted.Metric | None:

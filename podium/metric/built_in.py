@@ -1,4 +1,4 @@
-"""Where podium's own metrics are. The name of a folder is the name of its metric; no list repeats it."""
+"""Where built-in metrics are. The name of a folder is the name of its metric; no list repeats it."""
 
 import functools
 from pathlib import Path
@@ -12,19 +12,19 @@ DEFAULT = "unified"  # the metric of a command that is not given one
 
 @functools.cache
 def names() -> tuple[str, ...]:
-    """List podium's own metrics, the default one first."""
+    """List built-in metrics, the default one first."""
     folders = (ROOT / "metrics").iterdir()
     found = sorted(path.name for path in folders if path.is_dir() and path.name[0] not in "._")
     return tuple(sorted(found, key=lambda name: name != DEFAULT))
 
 
 def folder(name: str) -> Path:
-    """Find the folder of one of podium's own metrics, with its companion, its page and its samples."""
+    """Find the folder of a built-in metric, with its companion, its page and its samples."""
     return ROOT / "metrics" / name
 
 
 def file(name: str) -> Path:
-    """Find the file of one of podium's own metrics.
+    """Find the file of a built-in metric.
 
     The main metric is the file at the top of the repository, because its readers open that one first.
     """

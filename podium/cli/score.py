@@ -17,7 +17,7 @@ from podium.common.errors import AccountWarning, UsageError
 def run(options: Options) -> None:
     """Score, explain, and write what was asked for."""
     _check(options)
-    from podium.cli import console, item_choice, told
+    from podium.cli import console, item_choice, score_output
     from podium.common import progress
     from podium.metric import hosted
     from podium.tables.files import is_table_name
@@ -42,7 +42,7 @@ def run(options: Options) -> None:
         mistakes = [mistake for each in everything for _, mistake in each.explanation.mistakes]
         console.warn([*done.chosen, *dict.fromkeys(mistakes)])
     if not options.bare or (options.rows, options.report, options.table) != (None, None, None):
-        told.tell(done, options)
+        score_output.show(done, options)
     if options.bare:
         print(*(each.score for each in everything), sep="\n")
 

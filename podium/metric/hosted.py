@@ -1,7 +1,7 @@
 """Find and load a metric with its companion: by its name, as a file, or as a folder.
 
 A metric is a folder with ``metric.py`` and, if there is more to tell than a score, ``companion.py`` (see
-`podium.metric.contract`). built-in metrics are the folders of ``metrics/``. The name of such a folder is
+`podium.metric.contract`). Built-in metrics are the folders of ``metrics/``. The name of such a folder is
 the name
 of the metric; no list repeats it. A file with the same content as one of them, such as the copy in a bundle, is
 treated as that metric.
@@ -177,7 +177,7 @@ def is_built_in(path: Path) -> bool:
 
 
 def _own_metric_with(path: Path) -> str | None:
-    """Name the a built-in metric that has the content of this file; None if there is none."""
+    """Name the built-in metric that has the content of this file; None if there is none."""
     size = path.stat().st_size
     for name in names():
         file = built_in.file(name)

@@ -377,7 +377,7 @@ def _prepared_again(metric: Metric, solution: pd.DataFrame, arguments: dict[str,
 
 
 def row_ids(metric: Metric, solution: pd.DataFrame) -> str:
-    """The column of ids where none is named. built-in metrics know their columns and say what lacks."""
+    """The column of ids where none is named. Built-in metrics know their columns and say what lacks."""
     may_repeat = metric.complete_submission or metric.prepare is not None
     return str(solution.columns[0]) if metric.is_built_in else ids.first_column(solution, may_repeat)
 

@@ -60,7 +60,7 @@ class ScoredFiles:
         return comparison.resolution(self.in_parts(), sizes, explain.item_noun(self.evaluation))
 
 
-def tell(done: Done, options: Options) -> None:
+def show(done: Done, options: Options) -> None:
     """Write and print where the score comes from; a bare score is not printed here."""
     if options.rows is not None:
         if done.evaluation.explanation.rows.columns.empty:
@@ -74,8 +74,8 @@ def tell(done: Done, options: Options) -> None:
     if options.report is not None:
         write_report(results, options.report)
     if not options.bare:
-        show = print_json if options.json else print_report
-        show(results)
+        printed = print_json if options.json else print_report
+        printed(results)
 
 
 def names_of(paths: Sequence[str]) -> Sequence[str]:

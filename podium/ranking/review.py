@@ -21,7 +21,7 @@ from podium.scoring import constant, evaluating
 from podium.scoring.evaluating import Solution
 
 
-def with_doubts(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> FinalBoard:
+def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> FinalBoard:
     """Add to a board what makes one doubt the solution."""
     items, of_items = _of_items(final, pool, scored)
     facts = dict(final.facts)

@@ -1,5 +1,6 @@
 """A submission that does not fit a custom metric is told what differs, and what mends it."""
 
+import html
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from podium.common.errors import MetricError, SubmissionRejected
 from podium.contest import pipeline
 from podium.metric import hosted
 from podium.scoring import misfits
+from tests.support import command_line
 
 ACCURACY = 'float((solution["label"] == submission["label"]).mean())'
 ERROR = 'float(((solution["price"] - submission["price"]) ** 2).mean() ** 0.5)'
@@ -69,7 +71,7 @@ REFUSED: dict[str, tuple[list[str], Change, str]] = {
     "foreign": (
         IMAGES,
         lambda table: pd.concat([table, table.tail(1).assign(id="scan_99.jpg")]),
-        "1 of 13 ids in id are not those of the solution, such as 'scan_99.jpg'",
+        "1 of 13 ids in id is not in the solution, such as 'scan_99.jpg'",
     ),
     "repeated": (IMAGES, lambda table: pd.concat([table, table.head(1)]), "1 id in id is repeated"),
 }
@@ -173,3 +175,83 @@ def test_numbers_beside_masks_and_lists_are_no_labels(tmp_path: Path) -> None:
     masks = solution.frame.assign(label=[f"{each} 3" for each in range(12)])
     solution.frame["label"] = masks["label"]
     assert misfits.found(solution, masks.assign(label="-")) == []
+
+
+# ---- The same comparison on a board, and as the host of a platform sees it -----------------------------------
+
+
+def changed(folder: Path, solution: pipeline.Solution, changes: dict[str, Change]) -> Path:
+    """A folder with a changed copy of the solution's own table for each team."""
+    (folder / "teams").mkdir()
+    table = solution.frame.copy().astype({"id": str})
+    for team, change in changes.items():
+        change(table).to_csv(folder / "teams" / f"{team}.csv", index=False)
+    return folder / "teams"
+
+
+def test_a_board_says_what_differs_and_shows_no_label_of_the_solution(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changes: dict[str, Change] = {
+        "good": lambda table: table,
+        "ends": of_ids(lambda each: each[:-4]),
+        "less": lambda table: table.iloc[2:],
+        "name": lambda table: table.rename(columns={"label": "guess"}),
+        "wide": of_cells("label", str.upper),
+    }
+    teams = changed(tmp_path, opened(tmp_path, ACCURACY, IMAGES), changes)
+    asked = ["rank", tmp_path / "solution.csv", teams, "--metric", tmp_path / "metric.py"]
+    asked += ["--out", tmp_path / "board", "--no-boost", "--resamples", "0", "--jobs", "1"]
+    code, _, told = command_line.run(capsys, *asked)
+    assert code == 0
+    rejected = pd.read_csv(tmp_path / "board" / "rejected.csv").set_index("team")["reason"]
+    assert "such as 'scan_0' for 'scan_0.jpg': write the ending, too" in rejected["ends"]
+    assert rejected["less"].endswith(
+        "expected. 2 of 12 ids are missing in id, such as 'scan_0.jpg' and 'scan_1.jpg'"
+    )
+    assert rejected["name"].startswith(
+        "expected the column label, found 'guess': rename it. The metric says: KeyError"
+    )
+    assert len(rejected) == 3
+    cause = "worse than a constant answer: label: none of its 3 values occurs in the solution, such as 'CAT'\n"
+    assert f"“wide/wide.csv” has other cells than the solution and is {cause}" in told
+    page = html.unescape((tmp_path / "board" / "board.html").read_text())
+    assert "none of its 3 values occurs" in page
+    assert "'cat'" not in page + told
+
+
+def test_a_board_of_one_part_compares_with_the_rows_of_this_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    solution = opened(tmp_path, ERROR, NUMBERS)
+    parts = solution.frame.assign(Usage=["Public", "Private", "Private"] * 4)
+    parts[parts["Usage"] == "Private"].to_csv(tmp_path / "private.csv", index=False)
+    teams = changed(tmp_path, solution, {"good": lambda table: table, "list": FAILED["lists"][0]})
+    asked = ["rank", tmp_path / "private.csv", teams, "--metric", tmp_path / "metric.py"]
+    asked += ["--out", tmp_path / "board", "--no-boost", "--resamples", "0", "--jobs", "1"]
+    assert command_line.run(capsys, *asked)[0] == 0
+    (reason,) = pd.read_csv(tmp_path / "board" / "rejected.csv")["reason"]
+    assert reason.startswith("price: expected numbers as in the solution, found '[1.5]' in row 1")
+
+
+EMULATED: dict[str, tuple[Change, str]] = {
+    "no ending": (of_ids(lambda each: each[:-4]), "write the ending, too"),
+    "another name": (lambda table: table.rename(columns={"label": "guess"}), "found 'guess': rename it"),
+}
+
+
+@pytest.mark.parametrize("name", EMULATED)
+def test_the_host_alone_is_told_what_differs_on_a_platform(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change, cause = EMULATED[name]
+    teams = changed(tmp_path, opened(tmp_path, ACCURACY, IMAGES), {"team": change})
+    code, _, told = command_line.run(
+        capsys, "emulate", tmp_path / "metric.py", tmp_path / "solution.csv", teams / "team.csv"
+    )
+    assert code == SubmissionRejected.exit_code
+    for_all, *for_host = told.splitlines()
+    assert for_all.startswith(("error: Solution and submission values", "error: Evaluation metric raised"))
+    assert cause not in for_all
+    assert all(line.startswith("host only: ") for line in for_host)
+    assert cause in for_host[-1]

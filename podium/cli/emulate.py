@@ -44,7 +44,7 @@ def run(options: Options) -> None:
     from podium.hosting.kaggle import acceptance, emulate, fresh
     from podium.metric import hosted
     from podium.metric.shapes import demand
-    from podium.scoring import trials
+    from podium.scoring import misfits, trials
     from podium.tables.files import read_once
 
     assert options.metric is not None
@@ -71,6 +71,7 @@ def run(options: Options) -> None:
         # As for every command, no item may be in two parts, and the verdict must be good.
         evaluation = pipeline.unjudged(prepared, submission)
         demand(trials.verdict(evaluation, trials.Use.SCORE, acceptance.refusals), acceptance.PLATFORM)
+        warn(filter(None, [misfits.explanation(evaluation.other_cells)]))
         both = round_trip.of_podium(metric, arguments, *given), round_trip.Seen(solution, submission)
         found = round_trip.of_kaggle(metric, arguments, both, options.submission.name)
         demand(found, acceptance.PLATFORM)

@@ -216,12 +216,12 @@ def cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
         yield
     except (SubmissionRejected, MetricError, ContractError) as problem:
         if solution.metric.is_built_in:
-            rejection = _diagnosed(solution, submission, problem)
+            rejected = _diagnosed(solution, submission, problem)
         else:
-            rejection = _compared(solution, submission, problem)
-        if rejection is None:
+            rejected = _compared(solution, submission, problem)
+        if rejected is None:
             raise
-        raise rejection from problem
+        raise rejected from problem
 
 
 def _diagnosed(solution: Solution, submission: pd.DataFrame, problem: ToolError) -> SubmissionRejected | None:
@@ -230,7 +230,7 @@ def _diagnosed(solution: Solution, submission: pd.DataFrame, problem: ToolError)
     if diagnose is None or not isinstance(problem, SubmissionRejected):
         return None
     cure = diagnose(solution, submission)
-    return None if cure is None else _rejection(cure, problem)
+    return None if cure is None else rejection(cure, problem)
 
 
 def _compared(solution: Solution, submission: pd.DataFrame, problem: ToolError) -> SubmissionRejected | None:
@@ -238,20 +238,31 @@ def _compared(solution: Solution, submission: pd.DataFrame, problem: ToolError) 
 
     What a platform's reader or the metric itself tells the participant stays first.
     """
-    is_refused = isinstance(problem, SubmissionRejected)
-    is_other = isinstance(problem, ContractError) and problem.finding.name != FINITE
-    if is_other or isinstance(problem.__cause__, MemoryError):
-        return None
-    why = misfits.found(solution, submission, None if is_refused else _accepts(solution))
+    why = differences(solution, submission, problem)
     if not why:
         return None
-    if not is_refused:
-        return _rejection(misfits.explanation(why), problem)
-    rejection = SubmissionRejected(str(problem))
-    rejection.for_host = misfits.explanation(why)
+    if not isinstance(problem, SubmissionRejected):
+        return rejection(misfits.explanation(why), problem)
+    return for_host(why, problem)
+
+
+def for_host(why: Sequence[misfits.Misfit], problem: ToolError) -> SubmissionRejected:
+    """Reject a submission in the same words, and tell the host how it differs from the solution."""
+    rejected = SubmissionRejected(str(problem))
+    rejected.for_host = misfits.explanation(why)
     if problem.for_host and misfits.are_other_rows(why):
-        rejection.for_host += f"; {problem.for_host}"
-    return rejection
+        rejected.for_host += f"; {problem.for_host}"
+    return rejected
+
+
+def differences(solution: Solution, submission: pd.DataFrame, problem: ToolError) -> list[misfits.Misfit]:
+    """How a submission differs from the solution with which a stranger's metric refuses it, or fails."""
+    is_other = isinstance(problem, ContractError) and problem.finding.name != FINITE
+    if solution.metric.is_built_in or is_other or isinstance(problem.__cause__, MemoryError):
+        return []
+    given = evaluating.comparable(solution, submission)
+    accepts = None if isinstance(problem, SubmissionRejected) else _accepts(solution)
+    return misfits.found(solution, given, accepts)
 
 
 def _accepts(solution: Solution) -> Callable[[pd.DataFrame], bool]:
@@ -266,7 +277,7 @@ def _accepts(solution: Solution) -> Callable[[pd.DataFrame], bool]:
     return accepts
 
 
-def _rejection(cure: str, problem: ToolError) -> SubmissionRejected:
+def rejection(cure: str, problem: ToolError) -> SubmissionRejected:
     """Reject a submission with what to write instead, and then with the words of the metric."""
     says = problem.error if isinstance(problem, MetricError) else problem
     text = f"{cure}. The metric says: {says}"

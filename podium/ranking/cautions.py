@@ -12,7 +12,7 @@ from podium.ranking.similarity import entry_names
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
 from podium.statistics.doubts import FEWEST_ITEMS
-from podium.tables.names import of_other_scripts
+from podium.tables.names import of_other_scripts, shown
 
 ALIKE = 0.5  # the share of the items on which teams agree that a jury must look at
 FALLING = -0.05  # a score clearly falls with that of a group if a point there costs so much
@@ -75,6 +75,19 @@ def shared_mistakes(mistakes: Sequence[Sequence[tuple[str, str]]]) -> list[str]:
         "too, because so many teams hardly make the same mistake"
         for kind, number in sorted(kinds.items())
         if number >= max(2, len(mistakes) / 2)
+    ]
+
+
+def of_other_cells(differing: Sequence[tuple[str, str]]) -> list[str]:
+    """Name files that are worse than a constant answer because of their cells, with what the first one has."""
+    if not differing:
+        return []
+    files, (_, first) = [shown(name) for name, _ in differing], differing[0]
+    if len(files) == 1:
+        return [f"{files[0]} has other cells than the solution and is worse than a constant answer: {first}"]
+    return [
+        f"{len(files):,} files have other cells than the solution and are worse than a constant answer: "
+        f"{listed(files)}. In the first one, {first}"
     ]
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from podium.child.limits import LimitExceededError, within
 from podium.child.supervised import WorkerLostError
@@ -32,6 +33,7 @@ from podium.common.errors import (
     MetricError,
     NotAFile,
     SubmissionRejected,
+    ToolError,
     UsageError,
 )
 from podium.common.progress import track
@@ -53,7 +55,7 @@ from podium.ranking.job import (
 )
 from podium.ranking.questions import SIZE, Pool, batches_of, describe
 from podium.ranking.submissions import Submission
-from podium.scoring import evaluating, trials
+from podium.scoring import evaluating, misfits, trials
 from podium.scoring.answers import given_by, pack
 from podium.scoring.explain import mistakes_of
 from podium.tables.sameness import fingerprint
@@ -147,26 +149,44 @@ def _score(
 ) -> bytes | Fault:
     """Score a submission, judge its metric with it, and make its entry for the store."""
     header = _header(job, digests)
+    table = None
     try:
         with within(job.limits):
             table = table_of(solution, submission, contents[0])
             header["fingerprint"] = fingerprint(table)
-            evaluation = pipeline.unjudged(solution, with_side(solution, submission, table, contents[1]))
+            table = with_side(solution, submission, table, contents[1])
+            evaluation = pipeline.unjudged(solution, table)
+            if not all(map(math.isfinite, evaluation.scores.values())):
+                raise SubmissionRejected(_not_finite(evaluation.scores))
     except LimitExceededError as problem:
         header |= {"rejected": str(problem), store.UNSURE: True}
-    except SubmissionRejected as problem:
-        header["rejected"] = str(problem)
-    except ContractError as problem:  # what the metric returned for this submission cannot be used
-        header |= {"failed": str(problem), store.UNSURE: True}
-    except MetricError as problem:
-        if not _is_slip(problem):
+    except (SubmissionRejected, ContractError, MetricError) as problem:
+        if isinstance(problem, MetricError) and not _is_slip(problem):
             raise
-        header |= {"failed": problem.error, store.UNSURE: True}
+        header |= _refused(problem, "" if table is None else _differences(job, solution, table, problem))
     else:
-        if all(map(math.isfinite, evaluation.scores.values())):
-            return _judged(job, header, evaluation)
-        header["rejected"] = _not_finite(evaluation.scores)
+        return _judged(job, header, evaluation)
     return store.encode(header, None)
+
+
+def _differences(job: Job, solution: evaluating.Solution, table: pd.DataFrame, problem: ToolError) -> str:
+    """How a submission that has no score differs from the solution, as everybody may read it."""
+    with suppress(LimitExceededError), within(job.limits):
+        return misfits.explanation(pipeline.differences(solution, table, problem), for_host=False)
+    return ""
+
+
+def _refused(problem: ToolError, why: str) -> dict[str, Any]:
+    """Describe why a submission has no score: in the metric's words, and by how it differs from the solution.
+
+    An error of the metric, or what it returns that cannot be used, is tried again the next time.
+    """
+    if isinstance(problem, SubmissionRejected):
+        return {"rejected": f"{str(problem).rstrip('.')}. {why}" if why else str(problem)}
+    if why:
+        return {"rejected": str(pipeline.rejection(why, problem)), store.UNSURE: True}
+    says = problem.error if isinstance(problem, MetricError) else str(problem)
+    return {"failed": says, store.UNSURE: True}
 
 
 def _judged(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation) -> bytes | Fault:

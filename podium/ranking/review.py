@@ -10,7 +10,7 @@ import pandas as pd
 from podium.contest import pipeline
 from podium.ranking import store, suspects
 from podium.ranking.board import Inputs
-from podium.ranking.cautions import shared_mistakes
+from podium.ranking.cautions import of_other_cells, shared_mistakes
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import entry_name, frame_of, sha256
 from podium.ranking.passes import Scored
@@ -19,6 +19,7 @@ from podium.ranking.sentences import name_of
 from podium.ranking.submissions import Submission
 from podium.scoring import constant, evaluating
 from podium.scoring.evaluating import Solution
+from podium.scoring.explain import OTHER_CELLS
 
 
 def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> FinalBoard:
@@ -37,10 +38,18 @@ def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Sco
 
 
 def _of_files(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> list[str]:
-    """Say which mistake most files share, and that even the best one is worse than a constant answer."""
+    """Say which mistakes files share or have alone, and that even the best one is worse than a constant."""
     pairs = [(file, each) for file, each in zip(inputs.submissions, scored) if each.scores is not None]
     distinct = {each.fingerprint + each.side_digest: each.mistakes for _, each in pairs}
     told = shared_mistakes([*distinct.values()])
+    told += of_other_cells(
+        [
+            (f"{file.team}/{file.name}", sentence)
+            for file, each in pairs
+            for kind, sentence in each.mistakes
+            if kind == OTHER_CELLS
+        ]
+    )
     better = pool.solution.higher_is_better
     first = final.leaderboard.sort_values("score", ascending=not better, kind="stable").iloc[0]
     of_constant = _score_of_constant(pool, pairs)

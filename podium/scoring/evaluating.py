@@ -240,12 +240,24 @@ class Evaluation:
     @functools.cached_property
     def of_constant(self) -> list[str]:
         """Say that a constant answer would score better, if that is so, or why."""
-        answer, better = constant.evaluated(self), self.solution.higher_is_better
+        answer, better = self._constant_answer, self.solution.higher_is_better
         if answer is None or not constant.is_worse(self.score, answer.score, better):
             return []
         if not self.solution.metric.is_built_in and (why := misfits.found(self.solution, self.submission)):
             return [misfits.explanation(why)]
         return [constant.sentence("the score", self.score, answer.score, better)]
+
+    @functools.cached_property
+    def other_cells(self) -> list[misfits.Misfit]:
+        """How cells differ from those of the solution, where a constant answer would score better."""
+        if self.solution.metric.is_built_in or not (why := misfits.of_cells(self.solution, self.submission)):
+            return []
+        answer, better = self._constant_answer, self.solution.higher_is_better
+        return why if answer and constant.is_worse(self.score, answer.score, better) else []
+
+    @functools.cached_property
+    def _constant_answer(self) -> "Evaluation | None":
+        return constant.evaluated(self)
 
     @property
     def loggable(self) -> dict[str, float]:
@@ -523,6 +535,22 @@ def _answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
     return solution.tables(submission)[1]
 
 
+def comparable(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
+    """A submission without the answers to rows that this part of a whole solution lacks."""
+    if solution.narrowed_from is not None:
+        submission = _narrowed_alike(solution, solution.narrowed_from, submission)
+    row_id = solution.arguments["row_id_column_name"]
+    if not _is_one_part(solution) or list(submission).count(row_id) != 1 or row_id not in solution.frame:
+        return submission
+    known = ids.texts(submission[row_id]).isin(ids.texts(solution.frame[row_id]))
+    return submission[known] if known.any() else submission
+
+
+def _is_one_part(solution: Solution) -> bool:
+    """Tell whether the host ranks with the rows of one part alone."""
+    return len(solution.rows.keys() & {*PARTS}) == 1
+
+
 def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:
     """The argument ``progress`` for a step of a metric that takes it; nothing for another one."""
     return {"progress": progress} if "progress" in inspect.signature(step).parameters else {}
@@ -538,8 +566,7 @@ def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
         return submission
     row_id = solution.arguments["row_id_column_name"]
     _check_row_ids(solution, row_id)
-    is_part = len(solution.rows.keys() & {*PARTS}) == 1  # the host ranks with one part of a solution alone
-    if is_part and row_id in submission:
+    if _is_one_part(solution) and row_id in submission:
         submission = submission[ids.texts(submission[row_id]).isin(ids.texts(solution.frame[row_id]))]
     return aligned(solution.frame, submission, row_id)
 

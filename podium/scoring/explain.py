@@ -10,11 +10,13 @@ import pandas as pd
 from podium.common.arrays import Floats
 from podium.common.errors import CompanionError
 from podium.metric.contract import Explanation, Prepared
+from podium.scoring import misfits
 from podium.scoring.evaluating import Evaluation
 from podium.tables import ids
 
 # The score of a group with fewer items depends much on chance.
 SMALL_SUBPOPULATION = 50
+OTHER_CELLS = "cells that are not those of the solution"  # a kind of mistakes
 
 
 def column(explanation: Explanation, role: str) -> str | None:
@@ -32,7 +34,9 @@ def rows_of(explanation: Explanation) -> pd.DataFrame:
 
 
 def mistakes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
-    """The mistakes that a companion sees in a submission; none if it looks for none, or fails."""
+    """The mistakes that a companion sees in a submission, or how it differs from a stranger's solution."""
+    if other := evaluation.other_cells:
+        return [(OTHER_CELLS, misfits.explanation(other, for_host=False))]
     explain = evaluation.solution.metric.companion.explain
     looks_for = getattr(explain and inspect.unwrap(explain), "mistakes", Explanation.mistakes)
     if looks_for is Explanation.mistakes:  # to explain everything may take long

@@ -31,9 +31,15 @@ class Misfit(NamedTuple):
 
     kind: str  # a key of `WORDS`
     facts: Mapping[str, Any]
+    secret: str = ""  # what the solution alone shows, such as its labels; it stands behind the rest
+
+    @property
+    def public(self) -> str:
+        """What everybody may read."""
+        return WORDS[self.kind].format(**self.facts)
 
     def __str__(self) -> str:
-        return WORDS[self.kind].format(**self.facts)
+        return self.public + self.secret
 
 
 WORDS = {
@@ -44,12 +50,12 @@ WORDS = {
         "{number} of {all} ids in {column} are written otherwise than in the solution, such as {given!r} for "
         "{wanted!r}: {cure}"
     ),
-    "missing ids": "{number} of {all} ids are missing in {column}, such as {examples}",
-    "unknown ids": "{number} of {all} ids in {column} are not those of the solution, such as {examples}",
+    "missing ids": "{number} of {all} ids {are} missing in {column}, such as {examples}",
+    "unknown ids": "{number} of {all} ids in {column} {are} not in the solution, such as {examples}",
     "repeated ids": "{ids} in {column} {are} repeated, such as {examples}",
     "no numbers": "{column}: expected numbers as in the solution, found {cell!r} in row {row:,}{more}{cure}",
     "not finite": "{column}: expected finite numbers, found {cell} in row {row:,}{more}",
-    "foreign labels": "{column}: none of its {labels} occurs in the solution, such as {given!r}{cure}",
+    "foreign labels": "{column}: none of its {labels} occurs in the solution, such as {given!r}",
 }
 
 
@@ -62,30 +68,39 @@ def found(
     the ids has another name than the solution's, it is tried with this name, since some metrics want two names.
     """
     row_id = solution.arguments["row_id_column_name"]
-    named = {*ids.columns_of(solution.arguments)}
-    columns, own = (
-        [str(name) for name in table if name not in named] for table in (solution.frame, submission)
-    )
+    columns, own = _beside_ids(solution, solution.frame), _beside_ids(solution, submission)
     if misfits := [*_columns(solution.frame, submission, [row_id, *columns[:MOST_COLUMNS]])]:
         return misfits
     given = ids.as_in(solution.frame, submission, [row_id])
     wanted_ids, given_ids = ids.texts(solution.frame[row_id]), ids.texts(given[row_id])
     if misfits := [*_ids(row_id, wanted_ids, given_ids, not solution.metric.complete_submission)]:
         return misfits
-    truth = solution.frame[solution.rows["All"]]
+    misfits = of_cells(solution, submission)
     is_named = len(columns) == len(own) == 1 and columns != own
-    pairs = (
-        [*zip(columns, own)] if is_named else [(name, name) for name in columns[:MOST_COLUMNS] if name in own]
-    )
-    misfits = [each for ours, theirs in pairs for each in _cells(theirs, truth[ours], submission[theirs])]
     if is_named and not misfits and accepts and accepts(submission.rename(columns=dict(zip(own, columns)))):
         misfits = [Misfit("renamed column", {"wanted": columns[0], "found": own[0]})]
     return misfits
 
 
-def explanation(misfits: Sequence[Misfit]) -> str:
+def of_cells(solution: Any, submission: pd.DataFrame) -> list[Misfit]:
+    """Compare the cells of columns that have the same name, or of the only one in each table beside the ids."""
+    columns, own = _beside_ids(solution, solution.frame), _beside_ids(solution, submission)
+    truth = solution.frame[solution.rows["All"]]
+    pairs = [(name, name) for name in columns[:MOST_COLUMNS] if name in own]
+    if len(columns) == len(own) == 1:
+        pairs = [(columns[0], own[0])]
+    return [each for ours, theirs in pairs for each in _cells(theirs, truth[ours], submission[theirs])]
+
+
+def _beside_ids(solution: Any, table: pd.DataFrame) -> list[str]:
+    """The columns of a table that have no ids."""
+    named = {*ids.columns_of(solution.arguments)}
+    return [str(name) for name in table if name not in named]
+
+
+def explanation(misfits: Sequence[Misfit], for_host: bool = True) -> str:
     """Write what explains most in at most two sentences without a full stop at the end."""
-    return ". ".join(map(str, misfits[:MOST_TOLD]))
+    return ". ".join(str(each) if for_host else each.public for each in misfits[:MOST_TOLD])
 
 
 def are_other_rows(misfits: Sequence[Misfit]) -> bool:
@@ -190,13 +205,12 @@ def _ids(column: str, wanted: pd.Series, given: pd.Series, whole: bool) -> Itera
         return
     for kind, some, of in ("missing ids", missing, wanted_ids), ("unknown ids", unknown, given_ids):
         if some and (whole or kind == "unknown ids"):
-            facts = {"number": f"{len(some):,}", "all": f"{len(of):,}", "examples": _examples(some)}
-            yield Misfit(kind, {"column": column} | facts)
+            facts = {"number": f"{len(some):,}", "all": f"{len(of):,}", "are": _are(some)}
+            yield Misfit(kind, {"column": column, "examples": _examples(some)} | facts)
     if whole and len(given_ids) < len(given):
         repeated = [*given[given.duplicated()].unique()]
-        facts = {"ids": counted(len(repeated), "id"), "are": "is" if len(repeated) == 1 else "are"}
-        facts |= {"examples": _examples(repeated)}
-        yield Misfit("repeated ids", {"column": column} | facts)
+        facts = {"ids": counted(len(repeated), "id"), "are": _are(repeated)}
+        yield Misfit("repeated ids", {"column": column, "examples": _examples(repeated)} | facts)
 
 
 def _change(wanted: Collection[str], unknown: Sequence[str]) -> tuple[int, tuple[str, str], str] | None:
@@ -229,7 +243,7 @@ def _cells(column: str, truth: pd.Series, given: pd.Series) -> Iterator[Misfit]:
     """Compare the kinds of the cells of a column, and the labels of one that has labels."""
     are_numbers = pd.api.types.is_numeric_dtype(truth), pd.api.types.is_numeric_dtype(given)
     if all(are_numbers):
-        infinite = np.flatnonzero(~np.isfinite(given.to_numpy(dtype=float, na_value=np.nan)))
+        infinite = np.flatnonzero(np.isinf(given.to_numpy(dtype=float, na_value=np.nan)))
         if len(infinite):
             facts = {"cell": given.iloc[infinite[0]]} | _place(infinite)
             yield Misfit("not finite", {"column": column} | facts)
@@ -253,16 +267,18 @@ def _labels(column: str, wanted: Sequence[str], given: Sequence[str]) -> Iterato
     meant = next(((each, by_letters[key]) for each in given if (key := _letters(each)) in by_letters), None)
     labels = "value" if len(given) == 1 else f"{len(given):,} values"
     cure = f" for {_cut(meant[1])!r}" if meant else f"; the solution has {listed([*map(_cut, wanted)], 3)}"
-    yield Misfit(
-        "foreign labels",
-        {"column": column, "labels": labels, "given": _cut(meant[0] if meant else given[0]), "cure": cure},
-    )
+    facts = {"column": column, "labels": labels, "given": _cut(meant[0] if meant else given[0])}
+    yield Misfit("foreign labels", facts, cure)
 
 
 def _place(rows: Any) -> dict[str, Any]:
     """The first of some rows, by its number, and how many more there are."""
     more = f" and in {counted(len(rows) - 1, 'more row')}" if len(rows) > 1 else ""
     return {"row": int(rows[0]) + 1, "more": more}
+
+
+def _are(some: Sequence[str]) -> str:
+    return "is" if len(some) == 1 else "are"
 
 
 def _examples(some: Sequence[str]) -> str:

@@ -78,21 +78,32 @@ def test_parameters(capsys, accuracy, in_process):
 
 
 EMPTY = "host only: the column answer is empty in row number 5"
-OTHER = f"host only: {evaluating.OTHER_ROWS}"
+OTHER = f"; {evaluating.OTHER_ROWS}"
 
 
 @pytest.mark.parametrize(
     ("submission", "message"),
     [
-        ("key,answer\n1,1\n", "ID column id not found in submission"),
-        ("id,answer\n1,1\n2,1\n", f"Submission has 2 rows but 5 were expected.\n{OTHER}"),
+        (
+            "key,answer\n1,1\n",
+            "ID column id not found in submission\nhost only: expected the column id, found 'key', 'answer'",
+        ),
+        (
+            "id,answer\n1,1\n2,1\n",
+            "Submission has 2 rows but 5 were expected.\n"
+            f"host only: 3 of 5 ids are missing in id, such as '3' and '4'{OTHER}",
+        ),
         (
             "id,answer\n1,1\n2,1\n3,1\n4,1\n6,1\n",
-            f"Solution and submission values for id do not match\n{OTHER}",
+            "Solution and submission values for id do not match\n"
+            "host only: 1 of 5 ids is missing in id, such as '5'. "
+            f"1 of 5 ids in id is not in the solution, such as '6'{OTHER}",
         ),
         (
             "id,answer\n1,1\n2,1\n3,1\n4,1\n4,1\n",
-            f"Solution and submission values for id do not match\n{OTHER}",
+            "Solution and submission values for id do not match\n"
+            "host only: 1 of 5 ids is missing in id, such as '5'. "
+            f"1 id in id is repeated, such as '4'{OTHER}",
         ),
         ("id,answer\n1,1\n2,1\n3,1\n4,1\n5,\n", f"Submission contains null values\n{EMPTY}"),
         ("id,answer\n1,1\n2,1\n3,1\n4,1\n5,NA\n", f"Submission contains null values\n{EMPTY}"),

@@ -5,6 +5,7 @@ import contextlib
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -18,11 +19,15 @@ from podium.hosting.folders import as_texts, written_rows
 from podium.hosting.kaggle import acceptance, fresh, kernel
 from podium.metric import adapted, hosted, shapes
 from podium.metric.shapes import FINITE, Finding, Level
-from podium.scoring import evaluating
+from podium.scoring import evaluating, misfits
 from podium.scoring.evaluating import ALL
 from podium.tables import ids
 from podium.tables.files import AS_CSV, Location, read_bytes
 from podium.tables.formats import PARQUET, csv_bytes, csv_of, parse_table
+
+
+class FailedError(HostError):
+    """The metric raised an error that is none of its messages for participants."""
 
 
 class PartScore(NamedTuple):
@@ -51,14 +56,32 @@ def emulate(
             )
     row_id, arguments = arguments["row_id_column_name"], adapted.own_arguments(metric, arguments)
     columns.require(solution, [row_id], "the solution")
-    submission = as_kaggle_aligns(solution, submission, row_id, complete_submission)
-    seconds_left = fresh.TIME_LIMIT
-    for part, frames in acceptance.frames_of_parts(solution, submission, complete_submission):
-        with _named(part):
-            answer = run_part(seconds_left, source=source, arguments=arguments, **frames)
-        score = PartScore(part, **answer)
-        seconds_left -= score.seconds
-        yield score
+    given = {**arguments, "row_id_column_name": row_id}
+    with _compared(replace(metric, complete_submission=complete_submission), solution, submission, given):
+        submission = as_kaggle_aligns(solution, submission, row_id, complete_submission)
+        seconds_left = fresh.TIME_LIMIT
+        for part, frames in acceptance.frames_of_parts(solution, submission, complete_submission):
+            with _named(part):
+                answer = run_part(seconds_left, source=source, arguments=arguments, **frames)
+            score = PartScore(part, **answer)
+            seconds_left -= score.seconds
+            yield score
+
+
+@contextlib.contextmanager
+def _compared(
+    metric: hosted.Metric, solution: pd.DataFrame, submission: pd.DataFrame, arguments: dict[str, Any]
+) -> Iterator[None]:
+    """Say to the host how a submission differs from the solution with which a metric refuses it, or fails."""
+    try:
+        yield
+    except (SubmissionRejected, FailedError) as problem:
+        why = list[misfits.Misfit]()
+        with contextlib.suppress(ToolError):
+            why = pipeline.differences(pipeline.prepared(metric, solution, arguments), submission, problem)
+        if not why:
+            raise
+        raise pipeline.for_host(why, problem) from problem
 
 
 @contextlib.contextmanager
@@ -67,7 +90,7 @@ def _named(part: str) -> Iterator[None]:
     try:
         yield
     except HostError as problem:
-        raise HostError(f"{problem}{'' if part == ALL else f', in the {part} part'}") from None
+        raise type(problem)(f"{problem}{'' if part == ALL else f', in the {part} part'}") from None
 
 
 def read_solution(metric: hosted.Metric | None, path: Location, row_id: str | None = None) -> pd.DataFrame:
@@ -172,4 +195,4 @@ def run_part(seconds: float, **task: Any) -> dict[str, Any]:
     told = f"{answer['error']}: {answer['text']}{line}"
     if shapes.misses_usage(answer["error"], answer["text"]):
         told += f". {shapes.WITHOUT_USAGE}"
-    raise HostError(f"{UNEXPECTED}\nhost only: {told}")
+    raise FailedError(f"{UNEXPECTED}\nhost only: {told}")

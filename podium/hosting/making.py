@@ -166,7 +166,7 @@ def _drawn(
 
 def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.DataFrame:
     """Put the column of ids first, where every reader looks for it, and refuse an id twice."""
-    columns.require(labels, [row_id], "the labels")
+    columns.check_present(labels, [row_id], "the labels")
     texts = ids.texts(labels[row_id])
     twice = np.flatnonzero(texts.duplicated(keep=False))
     if len(twice) and not (metric.is_built_in or metric.prepare or metric.complete_submission):
@@ -364,7 +364,7 @@ def _sample_of_test(given: Sample, learned: Labeled, row_id: str, names: Mapping
 
 def _known(truth: pd.DataFrame, of_companion: Sequence[str], of_host: Sequence[str]) -> list[str]:
     """List the columns of the truth that participants may know."""
-    columns.require(truth, of_host, "--public-columns")
+    columns.check_present(truth, of_host, "--public-columns")
     known = [name for name in of_companion if name in truth and truth[name].notna().any()]
     return list(dict.fromkeys([*known, *of_host]))
 

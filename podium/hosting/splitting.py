@@ -168,10 +168,10 @@ def _how_drawn(draw: Draw, has_items: bool) -> list[str]:
 def _groups(labels: pd.DataFrame, items: str, of_rows: Texts) -> Texts:
     """The name of what each row stays together with: rows that share a value in one of the columns."""
     by = ids.named(items, labels)
-    columns.require(labels, by, "--items")
+    columns.check_present(labels, by, "--items")
     for name in by:
         _require_values(labels, name, "--items")
-        columns.require_one_value(ids.texts(labels[name]), of_rows, f"--items: expected one {name}")
+        columns.check_one_value(ids.texts(labels[name]), of_rows, f"--items: expected one {name}")
     together = ids.together(labels, by)
     largest = np.bincount(together).max()
     if len(by) > 1 and largest > len(labels) / 2:
@@ -199,7 +199,7 @@ def as_split(labels: pd.DataFrame, name: str, groups: Texts, draw: Draw) -> tupl
 
     Returns what the report says of it, too.
     """
-    columns.require(labels, [name], "--split")
+    columns.check_present(labels, [name], "--split")
     _require_values(labels, name, "the parts")
     values = ids.texts(labels[name]).str.strip().str.casefold()
     given = {value.casefold(): _meaning(part) for value, part in draw.meanings.items()}
@@ -210,7 +210,7 @@ def as_split(labels: pd.DataFrame, name: str, groups: Texts, draw: Draw) -> tupl
             f"{name}: expected the words train, test, {', '.join(PARTS)} or {IGNORED}, found "
             f"{listed(unknown)}: say which of them these are, such as {example}"
         )
-    columns.require_one_value(parts, groups, f"{name}: expected one part", draw.items or "item")
+    columns.check_one_value(parts, groups, f"{name}: expected one part", draw.items or "item")
     chosen = parts.to_numpy(dtype=object)
     tested = chosen == TESTED
     told = [f"The parts are those of the column {name} of the labels."]

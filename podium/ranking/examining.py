@@ -78,27 +78,27 @@ def groups(how: How, solution: Solution, entries: Sequence[bytes]) -> list[Group
     It is None for a score that is not made of groups.
     """
     draws, kept = _resampler(solution, how)
-    answers: list[Groups | None] = []
+    results: list[Groups | None] = []
     for some, submissions in _read(how, solution, entries):
         drawn = draws.draw(*submissions)
         kept.update(zip(some, drawn))
-        answers += map(draws.groups, drawn)
-    return answers
+        results += map(draws.groups, drawn)
+    return results
 
 
 def detail(how: How, shared: Groups | None, solution: Solution, entries: Sequence[bytes]) -> list[Detail]:
     """Compute the details of some entries of the store."""
     prepared, together = solution.prepared[how.part], solution.together(how.part, how.column)
     others = robustness.of_measures(solution, how.part)
-    answers: list[Detail] = []
+    results: list[Detail] = []
     for some, submissions in _read(how, solution, entries):
         scores = [NO_SCORES] * len(some)
         if how.resamples:
             draws, kept = _resampler(solution, how)
             model = draws.model(shared)
             scores = [draws.scores_of(each, model) for each in _drawn(draws, kept, some, submissions)]
-        answers += [_detail(prepared, together, others, *each) for each in zip(submissions, scores)]
-    return answers
+        results += [_detail(prepared, together, others, *each) for each in zip(submissions, scores)]
+    return results
 
 
 def _detail(
@@ -187,8 +187,8 @@ def _shared_groups(pool: Pool, how: How, entries: Sequence[str]) -> Groups | Non
     numbers = None if first is None else of_items(first, items)
     if numbers is not None and not is_made_of_groups(prepared, statistics.sums(numbers, prepared.groups)):
         return None  # Its groups are only reported, which is the same for all teams.
-    answers = pool.ask(functools.partial(groups, how), entries, "comparing groups")
-    known = [each for each in answers if each is not None]
+    results = pool.ask(functools.partial(groups, how), entries, "comparing groups")
+    known = [each for each in results if each is not None]
     return mean_of_groups(known) if known else None
 
 

@@ -126,14 +126,14 @@ class FinalBoard:
         return Sentences(self.leaderboard, self.facts, self.prizes, self.entries, self.chance, self.variants)
 
     @property
-    def answers(self) -> dict[str, list[str]]:
+    def summary_by_question(self) -> dict[str, list[str]]:
         """The sentences of the summary by the question that they answer."""
         return self.sentences.by_question()
 
     @property
     def summary(self) -> list[str]:
         """The sentences for the jury with which the page begins."""
-        return [sentence for answer in self.answers.values() for sentence in answer]
+        return [sentence for some in self.summary_by_question.values() for sentence in some]
 
     @property
     def warnings(self) -> list[str]:

@@ -61,14 +61,14 @@ def _time(how: How, solution: Solution, submissions: Sequence[Submission]) -> li
 
 def _draw(how: How, solution: Solution, tasks: Sequence[tuple[Submission, range]]) -> list[Floats]:
     """Score files on some of the half-samples; behind the last one stands what a file says of each item."""
-    answers = []
+    results = []
     for submission, numbers in tasks:
         asked, frame = _read(how, solution, submission)
         draws = halves.scores(asked, frame, numbers)
         if numbers.stop == how.resamples:
             draws = np.append(draws, _fingerprint(how, solution, frame))
-        answers.append(draws)
-    return answers
+        results.append(draws)
+    return results
 
 
 def _fingerprint(how: How, solution: Solution, submission: pd.DataFrame) -> Floats:
@@ -197,9 +197,9 @@ def _draws_of(pool: Pool, how: How, files: Sequence[Submission]) -> list[Floats]
     tasks = {at * number + each.start: (file, each) for at, file in enumerate(missing) for each in pieces}
     waiting: list[dict[int, Floats]] = [{} for _ in missing]
     draw = functools.partial(_draw, how)
-    for key, answer in pool.one_by_one(draw, tasks, "scoring halves of the items"):
+    for key, result in pool.one_by_one(draw, tasks, "scoring halves of the items"):
         at, first = divmod(key, number)
-        waiting[at][first] = answer
+        waiting[at][first] = result
         if len(waiting[at]) == len(pieces):
             digests = missing[at].digests
             drawn[digests] = np.concatenate([waiting[at].pop(each.start) for each in pieces])

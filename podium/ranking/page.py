@@ -38,7 +38,7 @@ def of_board(final: FinalBoard) -> str:
         "board.html",
         final,
         confident=sentences.confident(final.facts),
-        summary=final.answers,
+        summary=final.summary_by_question,
         decisive=None if final.chance is None else final.chance.decisive,
         rows=rows,
         scale=drawing.intervals(rows, higher),

@@ -227,25 +227,25 @@ def _not_finite(scores: dict[str, float]) -> str:
 
 def hashed(_: evaluating.Solution, submissions: Sequence[Submission]) -> list[str]:
     """Hash some submissions, to see which of them are equal; "" stands for one that cannot be read."""
-    answers = []
+    results = []
     for submission in submissions:
-        answers.append("")
+        results.append("")
         with suppress(Exception):  # whoever scores it tells why
-            answers[-1] = digests_in(contents_of(submission))
-    return answers
+            results[-1] = digests_in(contents_of(submission))
+    return results
 
 
 def held(solution: evaluating.Solution, submissions: Sequence[Submission]) -> list[str]:
     """Hold the metric to the whole contract with some submissions, and say how it breaks it, or ""."""
-    answers = []
+    results = []
     for submission in submissions:
         try:
             evaluation = pipeline.unjudged(solution, frame_of(solution, submission))
             text = trials.first_failure(trials.verdict(evaluation, trials.Use.SCORE))
         except HostError as problem:
             text = describe(problem)
-        answers.append(text)
-    return answers
+        results.append(text)
+    return results
 
 
 def measure(solution: evaluating.Solution, entries: Sequence[bytes]) -> list[dict[str, float]]:
@@ -372,17 +372,17 @@ def _round(
     batches = batches_of(submissions, SIZE, pool.workers, at_once)
 
     def finished() -> Iterator[None]:
-        for batch, answers in spread(pool.workers, work, batches, window=1 if is_alone else None):
-            if isinstance(answers, Exception):
-                fault = _of_worker(answers)
-                answers = [(number, "", fault) for number, _ in batch]
-            for number, digests, answer in answers:
+        for batch, outcomes in spread(pool.workers, work, batches, window=1 if is_alone else None):
+            if isinstance(outcomes, Exception):
+                fault = _of_worker(outcomes)
+                outcomes = [(number, "", fault) for number, _ in batch]
+            for number, digests, outcome in outcomes:
                 name = entry_name(pool.job.context, digests)
-                if isinstance(answer, Fault):
-                    faults[number] = answer
-                elif answer is not None:
-                    store.save(pool.store, name, answer, store.UNSURE in store.header_of(answer))
-                    results[number] = _scored(answer)
+                if isinstance(outcome, Fault):
+                    faults[number] = outcome
+                elif outcome is not None:
+                    store.save(pool.store, name, outcome, store.UNSURE in store.header_of(outcome))
+                    results[number] = _scored(outcome)
                 elif entry := pool.load(name):
                     results[number] = _scored(entry)
                 else:

@@ -1,6 +1,6 @@
 """Questions about submissions, which workers answer from their statistics in the store or from the files.
 
-A question is a function of the prepared solution and of some entries or submissions, with an answer for each.
+A question is a function of the prepared solution and of some entries or submissions, with a result for each.
 """
 
 import functools
@@ -62,30 +62,30 @@ class Pool(NamedTuple):
             [(number, entry) for number, name in group if (entry := self.load(name)) is not None]
             for group in groups
         )
-        work = functools.partial(_answers, self.job, question)
-        answers = answered(self.workers, work, read, title, len(entries))
-        if lacking := len(entries) - len(answers):
+        work = functools.partial(_results, self.job, question)
+        results = collected(self.workers, work, read, title, len(entries))
+        if lacking := len(entries) - len(results):
             raise UsageError(
                 f"the store {self.store} lacks {lacking:,} of {len(entries):,} submissions, or they were "
                 "scored by other versions: rank the submissions once more"
             )
-        return [*answers.values()]
+        return [*results.values()]
 
     def read_again(
         self, question: Question[Submission, R], submissions: Sequence[Submission], title: str
     ) -> list[R]:
         """Ask about submissions whose files are read again, for what the store does not know of them."""
         batches = batches_of(dict(enumerate(submissions)), SIZE, self.workers, self.files_at_once)
-        work = functools.partial(_answers, self.job, question)
-        return [*answered(self.workers, work, batches, title, len(submissions)).values()]
+        work = functools.partial(_results, self.job, question)
+        return [*collected(self.workers, work, batches, title, len(submissions)).values()]
 
     def one_by_one(
         self, question: Question[T, R], things: Mapping[int, T], title: str = ""
     ) -> Iterator[tuple[int, R]]:
-        """Ask about each of some numbered things alone, and yield the answers as soon as they are there."""
-        work = functools.partial(_answers, self.job, question)
-        answers = _finished(self.workers, work, [[each] for each in things.items()])
-        return track(answers, title, len(things)) if title and things else answers
+        """Ask about each of some numbered things alone, and yield the results as soon as they are there."""
+        work = functools.partial(_results, self.job, question)
+        results = _finished(self.workers, work, [[each] for each in things.items()])
+        return track(results, title, len(things)) if title and things else results
 
     def load(self, name: str) -> bytes | None:
         """Read the entry of that name.  It is None, too, if the file holds the entry of another submission."""
@@ -96,31 +96,31 @@ class Pool(NamedTuple):
         return entry if name == entry_name(str(header.get("context")), str(header.get("sha256"))) else None
 
 
-def _answers(job: Job, question: Question[T, R], numbered: Sequence[tuple[int, T]]) -> list[tuple[int, R]]:
+def _results(job: Job, question: Question[T, R], numbered: Sequence[tuple[int, T]]) -> list[tuple[int, R]]:
     """Answer a question about some numbered things, in a worker."""
-    answers = question(job.solution, [thing for _, thing in numbered])
-    return [(number, answer) for (number, _), answer in zip(numbered, answers, strict=True)]
+    results = question(job.solution, [thing for _, thing in numbered])
+    return [(number, result) for (number, _), result in zip(numbered, results, strict=True)]
 
 
-def answered(
+def collected(
     workers: Workers, work: Work[T, R], batches: Iterable[list[tuple[int, T]]], title: str, total: int
 ) -> dict[int, R]:
-    """Collect all answers in the order of their numbers, so that sums over them are repeatable."""
-    answers = track(_finished(workers, work, batches), title, total)
-    return dict(sorted(answers, key=lambda answer: answer[0])) if total else {}
+    """Collect all results in the order of their numbers, so that sums over them are repeatable."""
+    results = track(_finished(workers, work, batches), title, total)
+    return dict(sorted(results, key=lambda result: result[0])) if total else {}
 
 
 def _finished(
     workers: Workers, work: Work[T, R], batches: Iterable[list[tuple[int, T]]]
 ) -> Iterator[tuple[int, R]]:
-    """Yield the answers of all batches.  A batch that fails is tried once more."""
-    for batch, answers in spread(workers, work, batches):
-        if isinstance(answers, Exception):
+    """Yield the results of all batches.  A batch that fails is tried once more."""
+    for batch, results in spread(workers, work, batches):
+        if isinstance(results, Exception):
             time.sleep(SECONDS_BEFORE_RETRY)
-            ((_, answers),) = spread(workers, work, [batch])
-        if isinstance(answers, Exception):
-            raise answers if isinstance(answers, ToolError) else UsageError(describe(answers))
-        yield from answers
+            ((_, results),) = spread(workers, work, [batch])
+        if isinstance(results, Exception):
+            raise results if isinstance(results, ToolError) else UsageError(describe(results))
+        yield from results
 
 
 def batches_of(

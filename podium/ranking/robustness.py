@@ -43,16 +43,16 @@ def of_statistics(part: str, solution: Solution, submissions: Sequence[Submissio
     if (variants := solution.metric.companion.variants) is None:
         return [{} for _ in submissions]
     items, whole = solution.items[part], solution.prepared[evaluating.ALL]
-    answers = []
+    results = []
     for submission in submissions:
         others = variants.of_statistics(solution.metric.module, whole, frame_of(solution, submission))
-        answers.append(
+        results.append(
             {
                 name: statistics.measures(statistics.part(prepared, items), numbers[items])["score"]
                 for name, (prepared, numbers) in others.items()
             }
         )
-    return answers
+    return results
 
 
 def of_board(

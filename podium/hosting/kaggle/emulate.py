@@ -55,7 +55,7 @@ def emulate(
                 "beside it"
             )
     row_id, arguments = arguments["row_id_column_name"], adapted.own_arguments(metric, arguments)
-    columns.require(solution, [row_id], "the solution")
+    columns.check_present(solution, [row_id], "the solution")
     given = {**arguments, "row_id_column_name": row_id}
     with _compared(replace(metric, complete_submission=complete_submission), solution, submission, given):
         submission = as_kaggle_aligns(solution, submission, row_id, complete_submission)

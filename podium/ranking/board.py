@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from podium.common.errors import HostError
+from podium.common.statements import Statement
 from podium.common.wording import counted
 from podium.contest import reading
 from podium.ranking import (
@@ -65,7 +66,7 @@ def board_of(
 ) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
     solution = pool.solution
-    everybody, rule, told = _everybody(inputs, options, solution, scored)
+    everybody, rule, found = _everybody(inputs, options, solution, scored)
     files = jury.competing(everybody, inputs.teams)
     leaderboard, decided, prizes = _ranked(options, inputs, solution, files)
     baselines = _baselines(options, inputs, solution, everybody)
@@ -77,8 +78,8 @@ def board_of(
     variants, variant_ranks = _under_other_decisions(options, pool, examined, sent, leaderboard)
     entries = similarity.entries(leaderboard, files)
     similar = _similar(pool, files, leaderboard, examined, teams_aside, of_aside)
-    told += cautions(leaderboard, files, prizes, entries, chance, decided, similar)
-    told += _of_winners(options, inputs, pool, leaderboard, prizes, entries, chosen)
+    found += cautions(leaderboard, files, prizes, entries, chance, decided, similar)
+    found += _of_winners(options, inputs, pool, leaderboard, prizes, entries, chosen)
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
     facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
     return FinalBoard(
@@ -89,7 +90,7 @@ def board_of(
         rejected=_rejected(shown),
         failed=inputs.failed,
         similar=similar,
-        facts=facts | of_site | _facts(options, inputs, solution, leaderboard, shown, told),
+        facts=facts | of_site | _facts(options, inputs, solution, leaderboard, shown, found),
         prizes=prizes,
         baselines=baselines,
         entries=entries,
@@ -119,14 +120,14 @@ def _check_that_any_is_chosen(files: pd.DataFrame) -> None:
 
 def _everybody(
     inputs: Inputs, rules: Rules, solution: Solution, scored: Sequence[Scored]
-) -> tuple[pd.DataFrame, str, list[str]]:
+) -> tuple[pd.DataFrame, str, list[Statement]]:
     """Choose the file of each team that counts, also of those that do not compete; with the rule in words."""
     runtimes = inputs.runtimes
-    files, told = jury.late(choice.table_of_files(inputs.submissions, scored), runtimes, rules.deadline)
+    files, found = jury.late(choice.table_of_files(inputs.submissions, scored), runtimes, rules.deadline)
     is_selected = np.array([bool(each.selected) and not rules.choose for each in inputs.submissions])
     chosen, rule = choice.choose(files, is_selected, runtimes, rules, solution)
     _check_that_any_is_chosen(chosen)
-    return chosen, rule, told
+    return chosen, rule, found
 
 
 def _that_do_not_compete(
@@ -264,18 +265,18 @@ def _of_winners(
     prizes: Prizes,
     entries: Sequence[int],
     chosen: Sequence[Scored],
-) -> list[str]:
+) -> list[Statement]:
     """List what a reader must know about how prize winners score in groups, and about runtimes."""
-    told = []
+    found = []
     if pool.solution.higher_is_better:
         winners = list(prizes.winners)
         slopes = _slopes(pool, [chosen[row] for row in winners])
-        told += better_groups_that_lower(leaderboard.iloc[winners], slopes, [entries[row] for row in winners])
+        found += better_groups_that_lower(leaderboard.iloc[winners], slopes, [entries[row] for row in winners])
     noise = speed.noise_of(leaderboard, inputs.runtimes)
-    told += speed.ties(leaderboard, noise, entries, prizes.borders)
+    found += speed.ties(leaderboard, noise, entries, prizes.borders)
     if is_boosted(leaderboard, rules):
-        told += speed.notices(leaderboard, inputs.runtimes)
-    return told
+        found += speed.notices(leaderboard, inputs.runtimes)
+    return found
 
 
 def _facts(
@@ -284,7 +285,7 @@ def _facts(
     solution: Solution,
     leaderboard: pd.DataFrame,
     files: pd.DataFrame,
-    told: list[str],
+    found: Sequence[Statement],
 ) -> dict[str, Any]:
     """Collect the facts about a board that run.json publishes and sentences are made of."""
     boosted = is_boosted(leaderboard, options)
@@ -297,7 +298,7 @@ def _facts(
         "boosted": boosted,
         "noise_known": not boosted or speed.noise_of(leaderboard, inputs.runtimes).is_known,
         "counts": _counts(leaderboard, files, inputs.failed),
-        "warnings": told,
+        "warnings": [*map(str, found)],
         **({} if inputs.teams.empty else {"decisions": inputs.teams.to_dict("records")}),
         **{name: read for name, read in solution.frame.attrs.items() if name == reading.READ},
     }

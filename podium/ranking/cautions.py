@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from podium.common.wording import counted, listed, together
+from podium.common.statements import Statement, say
 from podium.ranking.jury import Prizes
 from podium.ranking.rewards import BY_NAME, what_decided
 from podium.ranking.similarity import entry_names
@@ -26,8 +26,8 @@ def cautions(
     chance: Certainty | None,
     decided: Sequence[str],
     similar: pd.DataFrame,
-) -> list[str]:
-    """List what may be wrong with a prize, in sentences without a period at the end.
+) -> list[Statement]:
+    """List what may be wrong with a prize.
 
     ``decided`` says what decided the order of each team and the
     next one where they have the same score. ``similar`` has the pairs of teams that are alike.
@@ -36,7 +36,7 @@ def cautions(
     of_winners = {row: doubts[row] for row in prizes.winners if row < len(doubts)}
     return [
         *_decided_by_names(leaderboard, decided, prizes.borders),
-        *filter(None, [of_other_scripts(leaderboard["team"])]),
+        *of_other_scripts(leaderboard["team"]),
         *_same_files(leaderboard.iloc[list(prizes.winners)], files),
         *_similar_answers(leaderboard, prizes, entries, similar),
         *_small_groups(leaderboard, of_winners, entries),
@@ -46,7 +46,7 @@ def cautions(
 
 def better_groups_that_lower(
     winners: pd.DataFrame, slopes: Sequence[dict[str, float]], entries: Sequence[int]
-) -> list[str]:
+) -> list[Statement]:
     """Name the prize winners whose score would clearly rise if they got worse in a group.
 
     ``slopes`` says for each winner how fast its score rises with that of each group.
@@ -55,113 +55,91 @@ def better_groups_that_lower(
     names = entry_names(
         winners["team"].tolist(), entries, [row for row, (_, slope) in worst.items() if slope < FALLING]
     )
-    places, told = winners["rank"].tolist(), []
+    places, found = winners["rank"].tolist(), []
     for group in dict.fromkeys(worst[row][0] for row, _ in names):
         some = [(row, name) for row, name in names if worst[row][0] == group]
-        where = f"place{'s' if len(some) > 1 else ''} {together([places[row] for row, _ in some])}"
-        falls = together([f"{-worst[row][1] / 100:.4f}" for row, _ in some])
-        told.append(
-            f"{where}: the score of {together([name for _, name in some])} would rise if it got worse for "
-            f"{group}, by {falls} for each 0.01 of that group's score: this is how the metric weighs groups"
-        )
-    return told
+        facts = {
+            "places": [places[row] for row, _ in some],
+            "teams": [name for _, name in some],
+            "falls": [f"{-worst[row][1] / 100:.4f}" for row, _ in some],
+        }
+        found.append(Statement("worse_is_better", group=group, **facts))
+    return found
 
 
-def shared_mistakes(mistakes: Sequence[Sequence[tuple[str, str]]]) -> list[str]:
+def shared_mistakes(mistakes: Sequence[Sequence[tuple[str, str]]]) -> list[Statement]:
     """Name the kinds of mistakes that half of the distinct files share, which is a doubt about the solution."""
     kinds = Counter(kind for of_file in mistakes for kind in {kind for kind, _ in of_file})
     return [
-        f"{number:,} of {counted(len(mistakes), 'distinct file')} seem to have {kind}: look at the solution, "
-        "too, because so many teams hardly make the same mistake"
+        Statement("shared_mistake", number=number, files=len(mistakes), mistake=kind)
         for kind, number in sorted(kinds.items())
         if number >= max(2, len(mistakes) / 2)
     ]
 
 
-def of_other_cells(differing: Sequence[tuple[str, str]]) -> list[str]:
+def of_other_cells(differing: Sequence[tuple[str, str]]) -> list[Statement]:
     """Name files that are worse than a constant answer because of their cells, with what the first one has."""
     if not differing:
         return []
-    files, (_, first) = [shown(name) for name, _ in differing], differing[0]
-    if len(files) == 1:
-        return [f"{files[0]} has other cells than the solution and is worse than a constant answer: {first}"]
-    return [
-        f"{len(files):,} files have other cells than the solution and are worse than a constant answer: "
-        f"{listed(files)}. In the first one, {first}"
-    ]
+    kind = "file_of_other_cells" if len(differing) == 1 else "files_of_other_cells"
+    return [Statement(kind, files=[shown(name) for name, _ in differing], first=differing[0][1])]
 
 
 def _decided_by_names(
     leaderboard: pd.DataFrame, decided: Sequence[str], borders: Iterable[tuple[int, int]]
-) -> list[str]:
+) -> list[Statement]:
     """Name the prizes about which only the order of names decided."""
     teams, ranks = leaderboard["team"].tolist(), leaderboard["rank"].tolist()
     return [
-        f"place {ranks[row]} was decided by {BY_NAME}: {teams[row]} and {teams[other]} have the same score"
+        Statement("decided_by_name", place=ranks[row], team=teams[row], other=teams[other])
         for row, other in borders
         if what_decided(decided[row:other]) == BY_NAME
     ]
 
 
-def _same_files(winners: pd.DataFrame, files: pd.DataFrame) -> list[str]:
+def _same_files(winners: pd.DataFrame, files: pd.DataFrame) -> list[Statement]:
     """Name the prize winners whose file that counts was also sent by other teams, once for each file."""
     digest_of = dict(zip(files.loc[files["chosen"], "team"], files.loc[files["chosen"], "fingerprint"]))
-    digests = winners["team"].map(digest_of)
-    sentences = []
-    for digest, same in winners.groupby(digests, sort=False):
+    found = []
+    for digest, same in winners.groupby(winners["team"].map(digest_of), sort=False):
         senders = set(files.loc[files["fingerprint"] == digest, "team"])
         if len(senders) > 1:
             own = same["team"].tolist()
-            others = sorted(senders - set(own))
-            places = together(same["rank"].tolist())
-            sentences.append(
-                f"place{'s' if len(own) > 1 else ''} {places}: {together([*own, *others])} sent the same file"
-            )
-    return sentences
+            teams = [*own, *sorted(senders - set(own))]
+            found.append(Statement("same_file", places=same["rank"].tolist(), teams=teams))
+    return found
 
 
 def _similar_answers(
     leaderboard: pd.DataFrame, prizes: Prizes, entries: Sequence[int], similar: pd.DataFrame
-) -> list[str]:
+) -> list[Statement]:
     """Name the pairs of teams with a prize, or next to one, that agree in answers that few other teams gave."""
     at_prizes = sorted({*prizes.winners, *(row for border in prizes.borders for row in border)})
     row_of = {leaderboard["team"].iloc[row]: row for row in at_prizes if row < len(leaderboard)}
     pairs = []
     for team, other, agreement in similar[["team", "other_team", "agreement"]].itertuples(index=False):
         if agreement >= ALIKE and team in row_of and other in row_of:
-            first, second = sorted((row_of[team], row_of[other]))
-            if entries[first] != entries[second]:
-                ranks = together([leaderboard["rank"].iloc[row] for row in (first, second)])
-                names = together([leaderboard["team"].iloc[row] for row in (first, second)])
-                pairs.append(f"places {ranks} on {agreement:.0%} of the items ({names})")
-    if not pairs:
-        return []
-    return [f"teams at a prize agree in answers that few others gave, {listed(pairs)}: ask how they worked"]
+            rows = sorted((row_of[team], row_of[other]))
+            if entries[rows[0]] != entries[rows[1]]:
+                both = {name: leaderboard[name].iloc[rows].tolist() for name in ("rank", "team")}
+                pairs.append(say("agree_on", places=both["rank"], share=agreement, teams=both["team"]))
+    return [Statement("agree_rarely", pairs=pairs)] if pairs else []
 
 
 def _small_groups(
     leaderboard: pd.DataFrame, doubts: Mapping[int, Doubt | None], entries: Sequence[int]
-) -> list[str]:
+) -> list[Statement]:
     """Name the prize winners whose score depends on groups of few items."""
-    doubted = {
-        row: f"{doubt.share:.0%} of the score of "
+    share_of = {
+        row: doubt.share
         for row, doubt in doubts.items()
         if doubt is not None and doubt.reason is Reason.SMALL_GROUPS
     }
-    names = dict(entry_names(leaderboard["team"].tolist(), entries, list(doubted)))
-    shares = [doubted[row] + name for row, name in names.items()]
-    if not shares:
-        return []
-    return [f"groups of fewer than {FEWEST_ITEMS} items decide {listed(shares)}, so chance plays a large part"]
+    names = entry_names(leaderboard["team"].tolist(), entries, list(share_of))
+    shares = [say("share_of_score", share=share_of[row], team=name) for row, name in names]
+    return [Statement("small_groups", fewest=FEWEST_ITEMS, shares=shares)] if shares else []
 
 
-def _failures_of_the_metric(failures: Sequence[str]) -> list[str]:
-    """Name the teams for whose files the metric failed, and say what the host can do."""
-    if not failures:
-        return []
-    files = f"{counted(len(failures), 'file')} of {listed(sorted(set(failures)))}"
-    so = "it does not count: if it is" if len(failures) == 1 else "these do not count: if they are"
-    return [
-        f"the metric failed for {files}, so {so} at fault, let the metric raise ParticipantVisibleError; "
-        "rejected.csv has what it said"
-    ]
+def _failures_of_the_metric(failures: Sequence[str]) -> list[Statement]:
+    """Name the teams for whose files the metric failed."""
+    return [Statement("metric_failed", files=failures, teams=sorted(set(failures)))] if failures else []

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from podium.common.errors import HostError
-from podium.common.wording import counted, listed, printable
+from podium.common.statements import Statement
+from podium.common.wording import listed, printable
 from podium.ranking import choice
 from podium.ranking.submissions import Submission
 from podium.tables import names
@@ -142,8 +143,10 @@ def with_baselines(leaderboard: pd.DataFrame, baselines: pd.DataFrame, higher_is
 # ---- The deadline -----------------------------------------------------------------------------------------
 
 
-def late(files: pd.DataFrame, runtimes: pd.DataFrame | None, deadline: str) -> tuple[pd.DataFrame, list[str]]:
-    """Reject the files that were submitted after the deadline, and say what is not known of others.
+def late(
+    files: pd.DataFrame, runtimes: pd.DataFrame | None, deadline: str
+) -> tuple[pd.DataFrame, list[Statement]]:
+    """Reject the files that were submitted after the deadline, and tell what is not known of others.
 
     Times without an offset are in UTC.  A deadline without a time is the end of its day.  A file of which only
     the day is known is not late on the day of the deadline.
@@ -160,19 +163,13 @@ def late(files: pd.DataFrame, runtimes: pd.DataFrame | None, deadline: str) -> t
     shown = pd.Series([f"{time:{SHOWN}} UTC" for time in times], index=files.index).where(~is_day, texts)
     reasons = "submitted " + shown[is_late] + f", after the deadline of {limit:{SHOWN}} UTC"
     rejected = files["rejected"].where(~is_late | files["rejected"].notna(), reasons)
-    told = []
+    found = []
     if unknown := int((texts == "").sum()):
-        told.append(
-            f"the time of {unknown:,} of {counted(len(files), 'submission')} is not known, so the deadline "
-            "leaves none of them out"
-        )
+        found.append(Statement("time_unknown", unknown=unknown, files=len(files)))
     if on_the_day.any() and end == deadline:
         teams = sorted(set(files.loc[on_the_day, "team"]))
-        told.append(
-            f"of {counted(int(on_the_day.sum()), 'submission')} only the date is known, which is the day of "
-            f"the deadline, so none of them is left out: {listed(teams)}"
-        )
-    return files.assign(rejected=rejected), told
+        found.append(Statement("on_the_day", files=int(on_the_day.sum()), teams=teams))
+    return files.assign(rejected=rejected), found
 
 
 def _moment(microseconds: int) -> datetime:

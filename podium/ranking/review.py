@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from podium.common.statements import Statement
 from podium.contest import pipeline
 from podium.ranking import store, suspects
 from podium.ranking.board import Inputs
@@ -26,7 +27,8 @@ def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Sco
     """Add to a board what makes one doubt the solution."""
     items, of_items = _of_items(final, pool, scored)
     facts = dict(final.facts)
-    facts["warnings"] = [*facts["warnings"], *_of_files(final, inputs, pool, scored), *of_items]
+    found = [*_of_files(final, inputs, pool, scored), *of_items]
+    facts["warnings"] = [*facts["warnings"], *map(str, found)]
     if len(inputs.left_out):
         facts["left_out"] = inputs.left_out.to_dict("records")
     mistakes = {
@@ -37,12 +39,12 @@ def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Sco
     return replace(final, facts=facts, items=items, mistakes=mistakes)
 
 
-def _of_files(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> list[str]:
+def _of_files(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> list[Statement]:
     """Say which mistakes files share or have alone, and that even the best one is worse than a constant."""
     pairs = [(file, each) for file, each in zip(inputs.submissions, scored) if each.scores is not None]
     distinct = {each.fingerprint + each.side_digest: each.mistakes for _, each in pairs}
-    told = shared_mistakes([*distinct.values()])
-    told += of_other_cells(
+    found = shared_mistakes([*distinct.values()])
+    found += of_other_cells(
         [
             (f"{file.team}/{file.name}", sentence)
             for file, each in pairs
@@ -55,8 +57,8 @@ def _of_files(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Sc
     of_constant = _score_of_constant(pool, pairs)
     if of_constant is not None and constant.is_worse(first["score"], of_constant, better):
         whose = f"even the best score, that of {name_of(first['team'])}"
-        told.append(constant.sentence(whose, first["score"], of_constant, better))
-    return told
+        found.append(constant.statement(whose, first["score"], of_constant, better))
+    return found
 
 
 def _constant_answers(

@@ -15,7 +15,8 @@ import pandas as pd
 
 from podium.common.arrays import Bools, Floats
 from podium.common.errors import HostError
-from podium.common.wording import counted, listed
+from podium.common.statements import Statement
+from podium.common.wording import listed
 from podium.ranking.submissions import Submission
 from podium.tables import names
 from podium.tables.files import Location
@@ -135,7 +136,7 @@ def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: in
 
 def ties(
     leaderboard: pd.DataFrame, noise: Noise, entries: Sequence[int], borders: Sequence[tuple[int, int]]
-) -> list[str]:
+) -> list[Statement]:
     """Name the prizes for which a runtime decides between equal scores, and another run may turn it around.
 
     The difference counts as certain if it is more than twice its standard error.
@@ -145,7 +146,7 @@ def ties(
     of_one = noise.of_one_run * seconds
     errors = np.where(noise.once | np.isnan(noise.errors), of_one, noise.errors)
     when = leaderboard["submitted_at"].tolist() if "submitted_at" in leaderboard else [None] * len(seconds)
-    sentences = []
+    found = []
     for row, next_row in borders:
         both = [row, next_row]
         faster, slower = sorted(seconds[both])
@@ -154,59 +155,47 @@ def ties(
         if not is_tie or by_time or slower - faster > CERTAIN * np.hypot(*errors[both]):
             continue
         one, other = leaderboard["team"].iloc[both]
-        place = leaderboard["rank"].iloc[row]
+        facts = {"place": leaderboard["rank"].iloc[row], "faster": faster, "slower": slower, "team": one}
         sent = "sent the same file" if entries[row] == entries[next_row] else "have the same score"
-        sentences.append(
-            f"place {place} was decided by a runtime of {faster:.4g} s against {slower:.4g} s, which another "
-            f"run may turn around: {one} and {other} {sent}"
-        )
-    return sentences
+        found.append(Statement("decided_by_runtime", **facts, other=other, sent=sent))
+    return found
 
 
-def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[str]:
-    """Say what a reader should know about the runtimes of a board; what concerns prizes comes first."""
+def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[Statement]:
+    """List what a reader should know about the runtimes of a board; what concerns prizes comes first."""
     known = leaderboard.dropna(subset=["runtime"])
     if known.empty:
         return []
-    sentences = []
+    found = []
     noise = noise_of(leaderboard, runtimes)
     if noise.once.any():
-        sentences.append(_measured_once(leaderboard, noise))
+        found.append(_measured_once(leaderboard, noise))
     # What podium run has measured is in seconds.
     measured = (
         set() if runtimes is None or "runs" not in runtimes else set(runtimes.dropna(subset="runs")["team"])
     )
     fastest, median = known.iloc[int(known["runtime"].argmin())], known["runtime"].median()
     if fastest["team"] not in measured and FAR_BELOW * fastest["runtime"] <= median:
-        sentences.append(
-            f"the shortest runtime, {fastest['runtime']:g} s of {fastest['team']}, is less than a fifth of the "
-            f"median, {median:g} s: make sure that it is in seconds"
-        )
+        found.append(Statement("shortest_runtime", **fastest[["runtime", "team"]], median=median))
     slowest = known.iloc[int(known["runtime"].argmax())]
     if slowest["team"] not in measured and slowest["runtime"] >= FAR_ABOVE * median:
-        sentences.append(
-            f"the longest runtime, {slowest['runtime']:g} s of {slowest['team']}, is at least {FAR_ABOVE} "
-            f"times the median, {median:g} s: make sure that it is in seconds and not in milliseconds"
-        )
+        facts = {**slowest[["runtime", "team"]], "median": median}
+        found.append(Statement("longest_runtime", times=FAR_ABOVE, **facts))
     if runtimes is not None:
-        sentences += _marks(known, runtimes)
-    return sentences
+        found += _marks(known, runtimes)
+    return found
 
 
-def _measured_once(leaderboard: pd.DataFrame, noise: Noise) -> str:
-    """Say which runtimes come from a single run, and what is known about how much they vary."""
+def _measured_once(leaderboard: pd.DataFrame, noise: Noise) -> Statement:
+    """Tell which runtimes come from a single run, and what is known about how much they vary."""
     once, number = leaderboard[noise.once], int(leaderboard["runtime"].notna().sum())
-    said = "all runtimes were measured once"
+    which = Statement("all_measured_once")
     if len(once) < number:
-        teams = listed(_undecided_first(once)["team"].tolist())
-        were = "was" if len(once) == 1 else "were"
-        said = f"{len(once):,} of {number:,} runtimes {were} measured once ({teams})"
+        teams = _undecided_first(once)["team"].tolist()
+        which = Statement("some_measured_once", once=len(once), number=number, teams=teams)
     if not noise.is_known:
-        return f"{said}; how much they vary is not known, so nobody knows who would be first again"
-    return (
-        f"{said}; podium assumes that another run would differ as much as the runs of other models do, by "
-        f"about {noise.of_one_run:.1%}"
-    )
+        return Statement("noise_unknown", which=which)
+    return Statement("noise_assumed", which=which, noise=noise.of_one_run)
 
 
 def _undecided_first(board: pd.DataFrame) -> pd.DataFrame:
@@ -215,20 +204,16 @@ def _undecided_first(board: pd.DataFrame) -> pd.DataFrame:
     return board.iloc[np.lexsort(keys[::-1])]
 
 
-def _marks(leaderboard: pd.DataFrame, runtimes: pd.DataFrame) -> list[str]:
+def _marks(leaderboard: pd.DataFrame, runtimes: pd.DataFrame) -> list[Statement]:
     """Collect what `podium run` said about the runtimes of these teams."""
     of_key = dict(zip(_keys(runtimes), runtimes.to_dict("records")))
     order = _keys(_undecided_first(leaderboard)[[name for name in KEYS if name in runtimes]])
     rows = [of_key[key] for key in order if key in of_key]
-    sentences = []
+    found = []
     if marked := [f"{row['team']} ({row['marks']})" for row in rows if row.get("marks")]:
-        sentences.append(f"{counted(len(marked), 'runtime')} marked: {listed(marked)}")
+        found.append(Statement("runtimes_marked", marked=marked))
     if provisional := [row for row in rows if str(row.get("provisional") or "").lower() == "true"]:
-        those = (
-            "all runtimes are"
-            if len(provisional) == len(rows)
-            else f"{len(provisional):,} of {len(rows):,} runtimes are"
-        )
+        those = "all" if len(provisional) == len(rows) else f"{len(provisional):,} of {len(rows):,}"
         states = sorted({str(row["state"]) for row in provisional if row.get("state")})
-        sentences.append(f"{those} provisional{f' ({listed(states)})' if states else ''}: measure them again")
-    return sentences
+        found.append(Statement("provisional", those=those, states=f" ({listed(states)})" if states else ""))
+    return found

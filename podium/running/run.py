@@ -212,8 +212,8 @@ def _warn_of_look_alikes(teams: set[str]) -> None:
         warnings.warn(
             f"names of teams that look alike, which podium rank refuses: {listed(same)}", stacklevel=3
         )
-    if sentence := of_other_scripts(teams):
-        warnings.warn(sentence, stacklevel=3)
+    for statement in of_other_scripts(teams):
+        warnings.warn(str(statement), stacklevel=3)
 
 
 def _warn_of_missing_protection(settings: Settings, models: Iterable[Model]) -> None:

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from podium.common.errors import HostError, SubmissionRejected
+from podium.common.statements import Statement
 from podium.metric.shapes import made_submission
 from podium.tables import ids
 
-__all__ = ["evaluated", "is_worse", "sentence"]
+__all__ = ["evaluated", "is_worse", "statement"]
 
 
 def evaluated(evaluation: Any) -> Any | None:
@@ -64,10 +65,7 @@ def is_worse(score: float, constant: float, higher_is_better: bool) -> bool:
     return score < constant if higher_is_better else score > constant
 
 
-def sentence(whose: str, score: float, constant: float, higher_is_better: bool) -> str:
-    """Say that a score is worse than that of a constant answer, and what to look at."""
+def statement(whose: str, score: float, constant: float, higher_is_better: bool) -> Statement:
+    """Tell that a score is worse than that of a constant answer."""
     better = "higher" if higher_is_better else "lower"
-    return (
-        f"{whose}, {score:.6f}, is worse than that of a constant answer, {constant:.6f}: check that {better} "
-        "is better, that no labels are exchanged, and that the right columns are compared"
-    )
+    return Statement("worse_than_constant", whose=whose, score=score, constant=constant, better=better)

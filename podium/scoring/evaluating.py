@@ -245,7 +245,7 @@ class Evaluation:
             return []
         if not self.solution.metric.is_built_in and (why := misfits.found(self.solution, self.submission)):
             return [misfits.explanation(why)]
-        return [constant.sentence("the score", self.score, answer.score, better)]
+        return [str(constant.statement("the score", self.score, answer.score, better))]
 
     @functools.cached_property
     def other_cells(self) -> list[misfits.Misfit]:

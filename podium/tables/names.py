@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 
 from podium.common.errors import HostError
+from podium.common.statements import Statement
 from podium.common.wording import listed, printable, spreadsheet_original
 
 # Characters without width that Unicode does not call format characters (Cf).
@@ -148,13 +149,11 @@ def check_names(names: Iterable[str], what: str, source: str) -> None:
         )
 
 
-def of_other_scripts(names: Iterable[str]) -> str:
-    """Say which names of teams differ only in letters of other scripts that look like Latin ones, if any do."""
+def of_other_scripts(names: Iterable[str]) -> list[Statement]:
+    """Find the names of teams that differ only in letters of other scripts that look like Latin ones."""
     groups = [group for group in alike(names, skeleton_of) if len({*map(key_of, group)}) > 1]
-    if not groups:
-        return ""
     found = "; ".join(listed(list(map(ascii, group)), SHOWN) for group in groups[:SHOWN])
-    return f"these names of teams look alike, because letters of another script look like Latin ones: {found}"
+    return [Statement("names_look_alike", names=found)] if groups else []
 
 
 def _is_refused(character: str) -> bool:

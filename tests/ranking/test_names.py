@@ -45,7 +45,7 @@ def test_letters_of_another_script_that_look_like_latin_ones_are_a_warning_on_sc
 
 
 def test_names_that_differ_in_case_alone_have_no_letters_of_another_script():
-    assert names.of_other_scripts(["Jo", "jo", "Bo"]) == ""
+    assert names.of_other_scripts(["Jo", "jo", "Bo"]) == []
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_a_board_below_a_constant_answer_is_doubted(competition, tmp_path):
 
 def test_a_mistake_of_half_of_the_files_is_a_doubt_about_the_solution():
     shifted, alone = ("positions counted from 1", "count from 0"), ("repeated rows", "leave them out")
-    assert shared_mistakes([[shifted], [shifted, shifted], [alone], []]) == [
+    assert [*map(str, shared_mistakes([[shifted], [shifted, shifted], [alone], []]))] == [
         "2 of 4 distinct files seem to have positions counted from 1: look at the solution, too, because so "
         "many teams hardly make the same mistake"
     ]

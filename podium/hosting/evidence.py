@@ -145,9 +145,9 @@ class Secrets:
 
     def alike(self, one: Ints, other: Ints, columns: Ints, step: float) -> Any:
         """How alike rows are: 1 if equal, or a step of ranks apart; about 0 for any two ranks."""
-        answers = columns[columns < len(self.names)]
-        numbers = columns[len(answers) :] - len(self.names)
-        equal = self.codes[np.ix_(one, answers)] == self.codes[np.ix_(other, answers)]
+        secrets = columns[columns < len(self.names)]
+        numbers = columns[len(secrets) :] - len(self.names)
+        equal = self.codes[np.ix_(one, secrets)] == self.codes[np.ix_(other, secrets)]
         if not len(numbers):
             return equal
         # Two of n ranks differ by a third of n in the mean.
@@ -216,14 +216,14 @@ def natural(item: str) -> tuple[tuple[int, str], ...]:
 
 
 def told(
-    column: Coded, rows: Ints, answers: Secrets, name: str = "", *, has_order: bool = True
+    column: Coded, rows: Ints, secrets: Secrets, name: str = "", *, has_order: bool = True
 ) -> Evidence | None:
     """What a column with this name tells of these rows of the solution, in any of its forms."""
-    if len(rows) and name not in answers.names and len(column.texts) < 2:
+    if len(rows) and name not in secrets.names and len(column.texts) < 2:
         return None
     # Neighbors have nothing else in common, and of very many rows some are enough.
     order = mixed(len(rows))[: 10 * MOST_ROWS]
-    found = next(_told(column.taken(order), rows[order], answers, name, has_order), None)
+    found = next(_told(column.taken(order), rows[order], secrets, name, has_order), None)
     return None if found is None else found._replace(example=int(order[found.example]))
 
 
@@ -233,49 +233,49 @@ def mixed(number: int) -> Ints:
     return np.random.default_rng(0).permutation(number)
 
 
-def _told(column: Coded, rows: Ints, answers: Secrets, name: str, has_order: bool) -> Iterator[Evidence]:
+def _told(column: Coded, rows: Ints, secrets: Secrets, name: str, has_order: bool) -> Iterator[Evidence]:
     """The same for rows in a random order."""
     for form, values in _forms(column):
-        if len(values.texts) < 2 and (form or name not in answers.names):
+        if len(values.texts) < 2 and (form or name not in secrets.names):
             continue
         is_nothing = values.each(lambda text: NOTHING.fullmatch(text) is not None, bool)
         said = np.flatnonzero(~is_nothing)[:MOST_ROWS]
         some = values.taken(said)
-        own = some.each(lambda text: answers.code_of.get(_canonical(text), -1), np.int64)
+        own = some.each(lambda text: secrets.code_of.get(_canonical(text), -1), np.int64)
         tests: list[tuple[Ints, Iterable[Evidence]]] = [
-            (said, _as_they_are(own, rows[said], answers, "" if form else name))
+            (said, _as_they_are(own, rows[said], secrets, "" if form else name))
         ]
         if len(values.texts) > 1:
             once, first = _once(rows), said[_once(rows[said])]
             is_absent = is_nothing | _stand_out(values.codes)
             tests += [
-                (said, _by_groups(some.codes, rows[said], answers)),
-                (first, _by_order(values.taken(first), rows[first], answers) if has_order else ()),
-                (once, _by_absence(is_absent[once], rows[once], answers)),
+                (said, _by_groups(some.codes, rows[said], secrets)),
+                (first, _by_order(values.taken(first), rows[first], secrets) if has_order else ()),
+                (once, _by_absence(is_absent[once], rows[once], secrets)),
             ]
         for at, test in tests:
             for found in test:
                 yield found._replace(form=found.form + form, example=int(at[found.example]))
 
 
-def told_by_number(counts: Ints, rows: Ints, answers: Secrets) -> Evidence | None:
+def told_by_number(counts: Ints, rows: Ints, secrets: Secrets) -> Evidence | None:
     """What is told by how often a file names the ids of some rows."""
     order = mixed(len(rows))
     counts, rows = counts[order], rows[order]
-    absent = (found._replace(form="") for found in _by_absence(counts == 0, rows, answers))
-    return next(itertools.chain(absent, _by_groups(counts, rows, answers)), None)
+    absent = (found._replace(form="") for found in _by_absence(counts == 0, rows, secrets))
+    return next(itertools.chain(absent, _by_groups(counts, rows, secrets)), None)
 
 
-def told_by_order(rows: Ints, answers: Secrets) -> Evidence | None:
+def told_by_order(rows: Ints, secrets: Secrets) -> Evidence | None:
     """What the order of some rows tells: neighbors have the same answer, or numbers rise or fall."""
     rows = rows[_once(rows)]
-    rows = rows[answers.places[rows] == 0]
+    rows = rows[secrets.places[rows] == 0]
 
     def by_neighbors(codes: Ints, rate: float) -> tuple[float, float]:
         """How many neighbors have the same answer, and any two rows."""
         return rate, share_of(codes, np.zeros_like(rows), codes, np.zeros_like(rows))
 
-    return next(_along(rows, answers, by_neighbors, by_rank=True), None) if len(rows) >= LEAST_ROWS else None
+    return next(_along(rows, secrets, by_neighbors, by_rank=True), None) if len(rows) >= LEAST_ROWS else None
 
 
 def _forms(column: Coded) -> Iterator[tuple[str, Coded]]:
@@ -284,7 +284,7 @@ def _forms(column: Coded) -> Iterator[tuple[str, Coded]]:
     yield "the length of ", column.changed(lambda cell: str(len(cell)) if cell else "")
 
 
-def _likely(number: int, columns: int, answers: Secrets, alike: Compare) -> list[tuple[int, float]]:
+def _likely(number: int, columns: int, secrets: Secrets, alike: Compare) -> list[tuple[int, float]]:
     """The answers, or those by their ranks, that are right in far more pairs than by chance, and how often."""
     some, rates = np.arange(columns), np.zeros(columns)
     for most, least in ((SOME_PAIRS, CLEARLY - 0.25), (number, CLEARLY)):
@@ -292,51 +292,51 @@ def _likely(number: int, columns: int, answers: Secrets, alike: Compare) -> list
         rates = alike(pairs, some).mean(axis=0) if number else np.zeros(len(some))
         # Few answers come so far, and the chance of the others need not be known.
         some, rates = some[rates >= least], rates[rates >= least]
-        chances = np.array([answers.chance(column) for column in some.tolist()])
+        chances = np.array([secrets.chance(column) for column in some.tolist()])
         is_kept = rates - chances >= least * (1 - chances)
         some, rates = some[is_kept], rates[is_kept]
     return list(zip(some.tolist(), rates.tolist()))
 
 
-def _pairs(one: Ints, other: Ints, answers: Secrets, *, by_rank: bool = False) -> list[tuple[int, float]]:
+def _pairs(one: Ints, other: Ints, secrets: Secrets, *, by_rank: bool = False) -> list[tuple[int, float]]:
     """The answers that are alike in far more of these pairs of rows than in any two, also by their ranks."""
-    columns = len(answers.names) + (len(answers.numeric) if by_rank else 0)
+    columns = len(secrets.names) + (len(secrets.numeric) if by_rank else 0)
 
     def alike(some: Ints, columns: Ints) -> Any:
         """Compare the answers of some pairs."""
-        return answers.alike(one[some], other[some], columns, 1 / (len(one) + 1))
+        return secrets.alike(one[some], other[some], columns, 1 / (len(one) + 1))
 
-    return _likely(len(one), columns, answers, alike)
+    return _likely(len(one), columns, secrets, alike)
 
 
-def _as_they_are(own: Ints, rows: Ints, answers: Secrets, name: str) -> Iterator[Evidence]:
+def _as_they_are(own: Ints, rows: Ints, secrets: Secrets, name: str) -> Iterator[Evidence]:
     """The answers themselves; a column of their name may have errors."""
-    order = np.lexsort((own, answers.ids[rows]))
-    own, rows = own[order], rows[np.lexsort((answers.places[rows], answers.ids[rows]))]
+    order = np.lexsort((own, secrets.ids[rows]))
+    own, rows = own[order], rows[np.lexsort((secrets.places[rows], secrets.ids[rows]))]
 
     def alike(some: Ints, columns: Ints) -> Any:
         """Compare some of the cells with the answers."""
-        return np.equal(answers.sorted[np.ix_(rows[some], columns)], own[some, np.newaxis])
+        return np.equal(secrets.sorted[np.ix_(rows[some], columns)], own[some, np.newaxis])
 
-    named = [answers.names.index(name)] if name in answers.names else []
-    others = _likely(len(rows), len(answers.names), answers, alike) if len(np.unique(own)) > 1 else []
+    named = [secrets.names.index(name)] if name in secrets.names else []
+    others = _likely(len(rows), len(secrets.names), secrets, alike) if len(np.unique(own)) > 1 else []
     for column in [*named, *(column for column, _ in others)]:
-        right = answers.sorted[rows, column] == own
+        right = secrets.sorted[rows, column] == own
         rate = float(right.mean()) if len(right) else 0.0
         enough, least = (CLEARLY, NAMED_EVIDENCE) if column in named else (PURE, LEAST_EVIDENCE)
         if rate < enough:
             continue
-        chance = share_of(answers.sorted[:, column], answers.places, own, answers.places[rows])
+        chance = share_of(secrets.sorted[:, column], secrets.places, own, secrets.places[rows])
         if tells(rate, chance, len(_once(rows)), least):
-            yield Evidence(answers.names[column], "", int(order[np.argmax(right)]), rate, chance, len(rows))
+            yield Evidence(secrets.names[column], "", int(order[np.argmax(right)]), rate, chance, len(rows))
 
 
-def _by_groups(values: Ints, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
+def _by_groups(values: Ints, rows: Ints, secrets: Secrets) -> Iterator[Evidence]:
     """Nearly each value stands for one answer. Values of a single row do not count."""
     first = _once(rows, values)
     values, rows = values[first], rows[first]
-    places = answers.places[rows]
-    keys = values * (1 + answers.places.max(initial=0)) + places
+    places = secrets.places[rows]
+    keys = values * (1 + secrets.places.max(initial=0)) + places
     order = np.argsort(keys, kind="stable")
     same = np.flatnonzero(np.diff(keys[order]) == 0)
     one, other = order[same], order[same + 1]
@@ -344,19 +344,19 @@ def _by_groups(values: Ints, rows: Ints, answers: Secrets) -> Iterator[Evidence]
     # Many values, such as those of patients who have one diagnosis each, are groups and no codes.
     number = len(np.unique(values[repeated]))
     for column, rate in (
-        _pairs(rows[one], rows[other], answers) if len(repeated) >= max(LEAST_ROWS, len(rows) / 2) else ()
+        _pairs(rows[one], rows[other], secrets) if len(repeated) >= max(LEAST_ROWS, len(rows) / 2) else ()
     ):
-        own = answers.codes[rows[repeated], column]
+        own = secrets.codes[rows[repeated], column]
         chance = share_of(own, places[repeated], own, places[repeated])
         # What keeps rows together, such as a patient, determines their part, and does not tell which one it is.
-        most = (1 if answers.names[column] == USAGE else MOST_CODES) * len(np.unique(own))
+        most = (1 if secrets.names[column] == USAGE else MOST_CODES) * len(np.unique(own))
         if number <= most and rate >= ALIKE and tells(rate, chance, len(one)):
-            yield Evidence(answers.names[column], "", int(first[one[0]]), rate, chance, len(rows))
+            yield Evidence(secrets.names[column], "", int(first[one[0]]), rate, chance, len(rows))
 
 
-def _by_order(values: Coded, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
+def _by_order(values: Coded, rows: Ints, secrets: Secrets) -> Iterator[Evidence]:
     """In the order of a column, other numbers rise or fall, or each answer has a range of its own."""
-    if values.different <= LEAST_NUMBERS or len(rows) < LEAST_ROWS or answers.places[rows].any():
+    if values.different <= LEAST_NUMBERS or len(rows) < LEAST_ROWS or secrets.places[rows].any():
         return
     numbers = values.each(number_of, float)
     is_number = ~np.isnan(numbers)
@@ -367,27 +367,27 @@ def _by_order(values: Coded, rows: Ints, answers: Secrets) -> Iterator[Evidence]
         order = np.argsort(place[values.codes], kind="stable")
     ties = np.unique(values.codes[order], return_counts=True)[1] / len(order)
     near = NEAR * (1 - float((ties**2).sum()))
-    for found in _along(rows[order], answers, _by_ranges, by_rank=by_rank, near=near):
+    for found in _along(rows[order], secrets, _by_ranges, by_rank=by_rank, near=near):
         yield found._replace(example=int(order[0]))
 
 
 def _along(
     rows: Ints,
-    answers: Secrets,
+    secrets: Secrets,
     of_classes: Callable[[Ints, float], tuple[float, float]],
     *,
     by_rank: bool,
     near: float = NEAR,
 ) -> Iterator[Evidence]:
     """What an order of rows tells: classes as the function says, or numbers that rise or fall."""
-    for column, alike in _pairs(rows[:-1], rows[1:], answers, by_rank=by_rank):
+    for column, alike in _pairs(rows[:-1], rows[1:], secrets, by_rank=by_rank):
         rate, chance = alike, 0.0
-        if column < len(answers.names):
-            rate, chance = of_classes(answers.codes[rows, column], alike)
-        elif alike < near or not _is_monotone(rows, column, answers):
+        if column < len(secrets.names):
+            rate, chance = of_classes(secrets.codes[rows, column], alike)
+        elif alike < near or not _is_monotone(rows, column, secrets):
             continue
         if tells(rate, chance, len(rows) - 1):
-            yield Evidence(answers.name(column), "", 0, rate, chance, len(rows))
+            yield Evidence(secrets.name(column), "", 0, rate, chance, len(rows))
 
 
 def _by_ranges(codes: Ints, _rate: float) -> tuple[float, float]:
@@ -398,9 +398,9 @@ def _by_ranges(codes: Ints, _rate: float) -> tuple[float, float]:
     return rate, max(FEATURE, float(counts.max()) / len(own)) if rate >= PURE else 1.0
 
 
-def _is_monotone(rows: Ints, column: int, answers: Secrets) -> bool:
+def _is_monotone(rows: Ints, column: int, secrets: Secrets) -> bool:
     """Whether an answer by its ranks rises or falls along some rows; in a series, it may do both."""
-    ranks = answers.ranks[rows, column - len(answers.names)]
+    ranks = secrets.ranks[rows, column - len(secrets.names)]
     places = np.flatnonzero(~np.isnan(ranks))
     return len(places) > 1 and abs(np.corrcoef(places, ranks[places])[0, 1]) > MONOTONE
 
@@ -411,16 +411,16 @@ def _once(rows: Ints, values: Ints | int = 0) -> Ints:
     return np.sort(np.unique(keys, return_index=True)[1])
 
 
-def _by_absence(is_absent: Bools, rows: Ints, answers: Secrets) -> Iterator[Evidence]:
+def _by_absence(is_absent: Bools, rows: Ints, secrets: Secrets) -> Iterator[Evidence]:
     """The rows of one answer, and no others, say nothing, or are the only ones that say something."""
-    for side in (is_absent, ~is_absent) if not answers.places[rows].any() else ():
+    for side in (is_absent, ~is_absent) if not secrets.places[rows].any() else ():
         members, share = rows[side], float(side.mean())
-        for column, _ in _pairs(members[:-1], members[1:], answers) if len(members) < len(rows) else ():
-            codes, counts = np.unique(answers.codes[members, column], return_counts=True)
-            rate = float(((answers.codes[rows, column] == codes[counts.argmax()]) == side).mean())
+        for column, _ in _pairs(members[:-1], members[1:], secrets) if len(members) < len(rows) else ():
+            codes, counts = np.unique(secrets.codes[members, column], return_counts=True)
+            rate = float(((secrets.codes[rows, column] == codes[counts.argmax()]) == side).mean())
             if rate >= PURE and tells(rate, max(share, 1 - share), len(rows)):
                 form, chance = "the missing cells of ", max(share, 1 - share)
-                yield Evidence(answers.names[column], form, int(np.argmax(side)), rate, chance, len(rows))
+                yield Evidence(secrets.names[column], form, int(np.argmax(side)), rate, chance, len(rows))
 
 
 def _stand_out(codes: Ints) -> Bools:

@@ -63,7 +63,7 @@ class Known:
     ids: Sequence[Ids]  # of each column that has some
     row_ids: Sequence[str]  # or those of items whose rows podium has numbered
     parts: Sequence[str]  # "Public" or "Private", for each row
-    answers: Secrets
+    secrets: Secrets
     usage: Secrets  # the part of each row, which is no answer
     public_columns: Collection[str]  # of the solution, which all may know
     labels: Phrases
@@ -278,7 +278,7 @@ def _demand_nothing(
     told: Told, file: str, where: str, cells: Coded, rows: Ints, known: Known, cure: str = TAKE_OUT
 ) -> None:
     """Refuse a file that tells an answer; warn of one that tells which rows are Public."""
-    if found := told(known.answers):
+    if found := told(known.secrets):
         raise HostError(f"{_revealed(found, file, where, cells, rows, known)}. {cure}; {known.advice}")
     if file not in known.tells_parts and known.usage.names and (found := told(known.usage)):
         known.tells_parts.add(file)
@@ -421,7 +421,7 @@ def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: 
     for column, cells in columns.items():
         told = functools.partial(evidence.told, cells, rows, name=column)
         place = where.format(column)
-        if column in known.public_columns and (found := told(known.answers)):
+        if column in known.public_columns and (found := told(known.secrets)):
             known.doubts.append(f"{_revealed(found, name, place, cells, rows, known)}. {ALL_MAY_KNOW}")
         else:
             _demand_nothing(told, name, place, cells, rows, known)
@@ -511,7 +511,7 @@ def _chunks(text: str) -> Iterator[list[str]]:
 def _learn(name: str, columns: Beside, rows: Ints, known: Known) -> None:
     """Keep what a public table says of rows of the test set."""
     some = np.unique(np.linspace(0, len(rows) - 1, MOST_ROWS).astype(np.int64))
-    passed_over = {*known.answers.names, *(ids.name for ids in known.ids)}
+    passed_over = {*known.secrets.names, *(ids.name for ids in known.ids)}
     features = {column: cells for column, cells in columns.items() if column not in passed_over}
     if features and len(rows) >= LEAST_ROWS:
         keys = {column: _keys(cells.taken(some)) for column, cells in features.items()}

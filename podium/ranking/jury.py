@@ -1,7 +1,7 @@
 """What a jury decides about teams and late submissions: a table of teams, and a deadline.
 
-Who does not compete decides nothing: the files of baselines and of disqualified teams are taken out before
-speed is rewarded and chance is examined.  So the rest of the board is the one without these files.
+Who does not compete decides nothing: the files of baselines and of teams that withdrew or are disqualified are
+taken out before speed is rewarded and chance is examined.  So the rest of the board is the one without these files.
 """
 
 import difflib
@@ -21,8 +21,9 @@ from podium.tables import names
 from podium.tables.files import Location
 from podium.tables.schema import REMARK, TEXT, Table, one_of, wrong
 
-NO_PRIZE, BASELINE, DISQUALIFIED = "no prize", "baseline", "disqualified"
-STATUSES = (NO_PRIZE, BASELINE, DISQUALIFIED)
+NO_PRIZE, BASELINE, WITHDRAWN, DISQUALIFIED = "no prize", "baseline", "withdrawn", "disqualified"
+STATUSES = (NO_PRIZE, BASELINE, WITHDRAWN, DISQUALIFIED)
+OUT = (BASELINE, WITHDRAWN, DISQUALIFIED)  # who has one of these does not compete
 COLUMNS = ["team", "status", "reason"]
 TEAMS = Table(
     key=["team"],
@@ -94,7 +95,7 @@ def baselines_in(teams: pd.DataFrame) -> list[str]:
 def competing(files: pd.DataFrame, teams: pd.DataFrame) -> pd.DataFrame:
     """Take the files of teams that do not compete out of those that count, and say why."""
     status = files["team"].map(dict(zip(teams["team"], teams["status"])))
-    is_out = status.isin([BASELINE, DISQUALIFIED])
+    is_out = status.isin(OUT)
     why = np.where(is_out & files["chosen"], status, files["why"])
     return files.assign(chosen=files["chosen"] & ~is_out, why=why)
 

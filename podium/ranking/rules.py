@@ -137,9 +137,10 @@ class Options(Heading, Rules, Places):
     organizer : ORGANIZER
         Who publishes the board, for the pages.
     teams : CSV
-        The jury's decisions: a CSV with the columns team, status ("no prize", "baseline" or "disqualified") and
-        reason, which are published on the page and in ``run.json``. With "no prize", a team is ranked and its
-        prize goes to the next one. A baseline is shown without a rank, and who is disqualified below the board.
+        The jury's decisions: a CSV with the columns team, status ("no prize", "baseline", "withdrawn" or
+        "disqualified") and reason, which are published on the page and in ``run.json``. With "no prize", a team
+        is ranked and its prize goes to the next one. A baseline is shown without a rank, and who withdrew or is
+        disqualified below the board.
     team : NAME
         A team that gets a page of its own, ``team.html``. Several teams, or "all", get a page each, such as
         ``team_7_red_pen.html``.

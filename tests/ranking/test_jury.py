@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 TEAMS = ["Ada", "Bo", "Cy", "Di", "Eve", "Fay"]
 SECONDS = [130, 100, 110, 100.5, 90, 105]
-STATUSES = ("no prize", "baseline", "disqualified")
+STATUSES = ("no prize", "baseline", "withdrawn", "disqualified")
 QUICK = {"resamples": 40, "jobs": 1}
 
 
@@ -129,6 +129,21 @@ def test_prizes_pass_on_and_all_is_recorded_shown_and_verified(competition, tmp_
     assert changed.startswith(f"the teams {table} has changed since the earlier run")
 
 
+def test_a_team_that_withdrew_is_called_so_and_needs_no_reason(says_folder, says, rank_says):
+    for team, first in (("Ada", 1), ("Bo", 0.5), ("Cy", 0.25)):
+        says(team, first)
+    (says_folder / "decided.csv").write_text("team,status,reason\nAda,withdrawn,\n")
+    code, out, _ = rank_says("--teams", says_folder / "decided.csv", "--team", "Ada")
+    assert code == 0
+    assert "The jury decided about 1 team (withdrawn: Ada)." in out
+    assert "  withdrawn\n" in out
+    board = pd.read_csv(says_folder / "final" / "final_leaderboard.csv")
+    assert board["team"].tolist() == ["Bo", "Cy"]
+    assert board["rank"].tolist() == [1, 2]
+    page = (says_folder / "final" / "team.html").read_text(encoding="utf-8")
+    assert "<p>The team has withdrawn. So the team has no rank.</p>" in page
+
+
 def test_decisions_stay_and_can_be_lifted(competition, tmp_path):
     table = table_of(tmp_path / "teams.csv", {"Ada": "disqualified"})
     podium.rank(again=competition / "all", teams=table, out=tmp_path / "one", jobs=1)
@@ -146,6 +161,7 @@ def test_decisions_stay_and_can_be_lifted(competition, tmp_path):
         ("no prize", "The jury decided"),
         ("baseline", "The jury decided: baseline, because of this reason"),
         ("disqualified", "The jury decided: disqualified, because of this reason"),
+        ("withdrawn", "The team has withdrawn"),
     ],
 )
 def test_the_answer_to_a_complaint_has_the_decision(competition, tmp_path, status, told):
@@ -162,7 +178,7 @@ def test_the_answer_to_a_complaint_has_the_decision(competition, tmp_path, statu
     [
         (
             "Ada,no price,x",
-            "row number 1: expected one of no prize, baseline, disqualified in the column status",
+            "row number 1: expected one of no prize, baseline, withdrawn, disqualified in the column status",
         ),
         ("Ada,disqualified,", "row number 1: expected why Ada is disqualified in the column reason"),
         ("Ada,no prize,x\nAda,baseline,y", "row number 2: expected another one than in row number 1"),

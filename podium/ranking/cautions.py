@@ -7,7 +7,7 @@ import pandas as pd
 
 from podium.common.statements import Statement, say
 from podium.ranking.jury import Prizes
-from podium.ranking.rewards import BY_NAME, what_decided
+from podium.ranking.rewards import BY_NAME, by_name_alone, what_decided
 from podium.ranking.similarity import entry_names
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
@@ -88,13 +88,16 @@ def of_other_cells(differing: Sequence[tuple[str, str]]) -> list[Statement]:
 def _decided_by_names(
     leaderboard: pd.DataFrame, decided: Sequence[str], borders: Iterable[tuple[int, int]]
 ) -> list[Statement]:
-    """Name the prizes about which only the order of names decided."""
-    teams, ranks = leaderboard["team"].tolist(), leaderboard["rank"].tolist()
-    return [
-        Statement("decided_by_name", place=ranks[row], team=teams[row], other=teams[other])
-        for row, other in borders
-        if what_decided(decided[row:other]) == BY_NAME
-    ]
+    """Name the prizes about which only the order of names decided, once for all teams with one score."""
+    teams, ranks, told = leaderboard["team"].tolist(), leaderboard["rank"].tolist(), list[Statement]()
+    by_name = [border for border in borders if what_decided(decided[slice(*border)]) == BY_NAME]
+    for run in by_name_alone(decided):
+        places = [ranks[row] for row, _ in by_name if row in run]
+        if places and len(run) == 2:
+            told.append(Statement("decided_by_name", place=places[0], team=teams[run[0]], other=teams[run[1]]))
+        elif places:
+            told.append(Statement("decided_by_names", places=places, teams=len(run)))
+    return told
 
 
 def _same_files(winners: pd.DataFrame, files: pd.DataFrame) -> list[Statement]:

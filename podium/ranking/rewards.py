@@ -115,6 +115,21 @@ def what_decided(decided: Sequence[str]) -> str:
     return min(decided, key=["", *BEHIND].index)
 
 
+def by_name_alone(decided: Sequence[str]) -> list[range]:
+    """Find the rows whose order is that of their names alone, from what decided between each two neighbors.
+
+    >>> by_name_alone(["", BY_NAME, BY_NAME, BY_TIME, BY_NAME])
+    [range(1, 4), range(4, 6)]
+    """
+    runs, start = [], 0
+    for reason, steps in itertools.groupby(decided):
+        end = start + len([*steps])
+        if reason == BY_NAME:
+            runs.append(range(start, end + 1))
+        start = end
+    return runs
+
+
 def without_ties(note: str) -> str:
     """Remove what a note of the board says about ties.
 

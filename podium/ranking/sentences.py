@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium.common.wording import counted, listed, ordinal, plural
+from podium.common.wording import counted, listed, ordinal, plural, together
 from podium.ranking import corrected, leaving_out, site
 from podium.ranking.jury import Prizes
-from podium.ranking.rewards import what_decided
+from podium.ranking.rewards import BY_NAME, by_name_alone, what_decided
 from podium.ranking.similarity import entry_names
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import LEVEL, Doubt, Reason
@@ -174,6 +174,7 @@ class Sentences(NamedTuple):
         questions = {
             "Who is first?": [*self._winner(), *self._speed()],
             "How much of that is luck?": self._luck(),
+            "Do names decide?": self._by_name(),
             "Who gets the last prize?": self._last_prize(),
             "What did the jury decide?": self._jury(),
             "What was left out?": self._left_out(),
@@ -347,6 +348,31 @@ class Sentences(NamedTuple):
             return [f"{goes}; {following} {same}, and {decided} decides."]
         follows = f"{following} follows {self._behind(row, other)} behind in {name}"
         return [f"{goes}; {follows}.", *self._difference(row, other)]
+
+    def _by_name(self) -> list[str]:
+        """Say which places only the order of names has parted, and whether a prize hangs on it."""
+        ranks, ties = self.board["rank"].tolist(), self.facts["ties"]
+        runs = by_name_alone(ties)
+        if not runs:
+            return []
+        some = "; ".join(
+            f"{ranks[run[0]]:,} to {ranks[run[-1]]:,}{self._one_file(run)}" for run in runs[:NAMED]
+        )
+        more = f"; and {len(runs) - NAMED:,} more such groups" if len(runs) > NAMED else ""
+        told = [
+            f"Teams with the same {score_name(self.facts)} stand in {BY_NAME} at places {some}{more}: "
+            "which of these places a team has means nothing."
+        ]
+        hang = [ranks[row] for row, other in self.prizes.borders if self.decided(row, other) == BY_NAME]
+        if not hang:
+            return [*told, "No prize hangs on a name."]
+        prizes = "prizes of places {} hang" if len(hang) > 1 else "prize of place {} hangs"
+        return [*told, f"The {prizes.format(together(hang))} on a name: share or draw lots."]
+
+    def _one_file(self, run: Sequence[int]) -> str:
+        """Say that all teams of some rows sent the same file."""
+        is_one = len(run) > 2 and self.entries and len({self.entries[row] for row in run}) == 1
+        return f" ({len(run):,} teams, which sent the same file)" if is_one else ""
 
     def _jury(self) -> list[str]:
         """Say about which teams something was decided."""

@@ -55,11 +55,12 @@ def test_both_teams_are_told():
 def test_a_prize_that_a_name_decided_is_a_warning_on_screen_and_page(says_folder, says, rank_says):
     for team, first, second in (("Ada", 0.75, 0.75), ("Bo", 0.5, 1), ("Cy", 0.25, 0.25), ("Di", 0, 0.5)):
         says(team, first, second)
-    code, _, err = rank_says("--prizes", 1)
+    code, out, err = rank_says("--prizes", 1)
     warning = "place 1 was decided by the order of the names: Ada and Bo have the same score"
     assert code == 0
     assert f"warning: {warning}\n" in err
     assert "place 3" not in err  # wins no prize
+    assert "The prize of place 1 hangs on a name: share or draw lots." in out
     leaderboard = pd.read_csv(says_folder / "final" / "final_leaderboard.csv", keep_default_na=False)
     assert leaderboard["note"].tolist() == [
         "same score as Bo, ranked before it by the order of the names",
@@ -72,3 +73,41 @@ def test_a_prize_that_a_name_decided_is_a_warning_on_screen_and_page(says_folder
     assert "Ada and Bo have the same score, 0.75000; the order of the names puts Ada first." in html
     for note in leaderboard["note"]:
         assert f"<small>{note}</small>" in html
+
+
+@pytest.mark.parametrize(
+    ("best", "prizes", "told", "warning"),
+    [
+        (
+            1,
+            3,
+            "The prizes of places 2 and 3 hang on a name",
+            "places 2 and 3 were decided by the order of the",
+        ),
+        (3, 3, "No prize hangs on a name.", None),
+        (1, 0, "No prize hangs on a name.", None),
+        (
+            0,
+            1,
+            "The prize of place 1 hangs on a name",
+            "place 1 was decided by the order of the names: 9 teams",
+        ),
+    ],
+)
+def test_places_of_many_equal_files_mean_nothing(says_folder, says, rank_says, best, prizes, told, warning):
+    for number in range(best):
+        says(f"best{number}", 1 - number / 10)
+    for number in range(9):  # they hand in the starter
+        says(f"starter{number}", 0.25, 0.25)
+    code, out, err = rank_says("--prizes", prizes)
+    assert code == 0
+    (sentence,) = [line for line in out.splitlines() if line.startswith("Teams with the same score stand in")]
+    places = f"places {best + 1} to {best + 9} (9 teams, which sent the same file)"
+    assert sentence == (
+        f"Teams with the same score stand in the order of the names at {places}: which of these places a team "
+        "has means nothing."
+    )
+    assert told in out
+    assert told in (says_folder / "final" / "board.html").read_text(encoding="utf-8")
+    assert err.count("decided by the order of the names") == (warning is not None)
+    assert warning is None or warning in err

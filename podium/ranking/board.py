@@ -79,7 +79,8 @@ def board_of(
     entries = similarity.entries(leaderboard, files)
     similar = _similar(pool, files, leaderboard, examined, teams_aside, of_aside)
     found += cautions(leaderboard, files, prizes, entries, chance, decided, similar)
-    found += _of_winners(options, inputs, pool, leaderboard, prizes, entries, chosen)
+    found += _of_winners(inputs, pool, leaderboard, prizes, entries, chosen)
+    found = _with_those_of_speed(found, options, inputs, leaderboard, prizes)
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
     facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
     return FinalBoard(
@@ -258,7 +259,6 @@ def _reasons(files: pd.DataFrame) -> "pd.Series[Any]":
 
 
 def _of_winners(
-    rules: Rules,
     inputs: Inputs,
     pool: Pool,
     leaderboard: pd.DataFrame,
@@ -266,17 +266,25 @@ def _of_winners(
     entries: Sequence[int],
     chosen: Sequence[Scored],
 ) -> list[Statement]:
-    """List what a reader must know about how prize winners score in groups, and about runtimes."""
+    """List what a reader must know about how prize winners score in groups, and where a runtime decides."""
     found = []
     if pool.solution.higher_is_better:
         winners = list(prizes.winners)
         slopes = _slopes(pool, [chosen[row] for row in winners])
         found += better_groups_that_lower(leaderboard.iloc[winners], slopes, [entries[row] for row in winners])
     noise = speed.noise_of(leaderboard, inputs.runtimes)
-    found += speed.ties(leaderboard, noise, entries, prizes.borders)
-    if is_boosted(leaderboard, rules):
-        found += speed.notices(leaderboard, inputs.runtimes)
-    return found
+    return [*found, *speed.ties(leaderboard, noise, entries, prizes.borders)]
+
+
+def _with_those_of_speed(
+    found: list[Statement], rules: Rules, inputs: Inputs, leaderboard: pd.DataFrame, prizes: Prizes
+) -> list[Statement]:
+    """Add what is wrong with runtimes, before all else where speed has moved a prize."""
+    if not is_boosted(leaderboard, rules):
+        return found
+    of_speed = speed.notices(leaderboard, inputs.runtimes)
+    is_first = speed.moves_prizes(leaderboard, prizes.may_win, prizes.number)
+    return [*of_speed, *found] if is_first else [*found, *of_speed]
 
 
 def _facts(

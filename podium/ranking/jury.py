@@ -1,7 +1,8 @@
 """What a jury decides about teams and late submissions: a table of teams, and a deadline.
 
 Who does not compete decides nothing: the files of baselines and of teams that withdrew or are disqualified are
-taken out before speed is rewarded and chance is examined.  So the rest of the board is the one without these files.
+taken out before speed is rewarded and chance is examined.  So the rest of the board is the one without these
+files.
 """
 
 import difflib

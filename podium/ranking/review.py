@@ -27,8 +27,9 @@ def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Sco
     """Add to a board what makes one doubt the solution."""
     items, of_items = _of_items(final, pool, scored)
     facts = dict(final.facts)
-    found = [*_of_files(final, inputs, pool, scored), *of_items]
-    facts["warnings"] = [*facts["warnings"], *map(str, found)]
+    # If the solution or the direction may be wrong, the whole board is.
+    of_files = map(str, _of_files(final, inputs, pool, scored))
+    facts["warnings"] = [*of_files, *facts["warnings"], *map(str, of_items)]
     if len(inputs.left_out):
         facts["left_out"] = inputs.left_out.to_dict("records")
     mistakes = {

@@ -7,8 +7,8 @@ is drawn with the noise that the other runtimes show.
 
 import math
 import warnings
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Hashable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -161,12 +161,20 @@ def ties(
     return found
 
 
+def moves_prizes(leaderboard: pd.DataFrame, may_win: Sequence[int], prizes: int) -> bool:
+    """Tell whether rewards for speed decide which of the teams that may win the prizes get them, or in which
+    order.
+    """
+    before = leaderboard["rank_before"].iloc[list(may_win)].to_list()
+    return before[:prizes] != sorted(before)[:prizes]
+
+
 def notices(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> list[Statement]:
     """List what a reader should know about the runtimes of a board; what concerns prizes comes first."""
     known = leaderboard.dropna(subset=["runtime"])
     if known.empty:
         return []
-    found = []
+    found = [] if runtimes is None else _provisional(known, runtimes)
     noise = noise_of(leaderboard, runtimes)
     if noise.once.any():
         found.append(_measured_once(leaderboard, noise))
@@ -205,13 +213,22 @@ def _undecided_first(board: pd.DataFrame) -> pd.DataFrame:
 
 
 def _marks(leaderboard: pd.DataFrame, runtimes: pd.DataFrame) -> list[Statement]:
-    """Collect what `podium run` said about the runtimes of these teams."""
+    """Name the runtimes of these teams that `podium run` has marked."""
+    rows = _rows_of(leaderboard, runtimes)
+    marked = [f"{row['team']} ({row['marks']})" for row in rows if row.get("marks")]
+    return [Statement("runtimes_marked", marked=marked)] if marked else []
+
+
+def _rows_of(leaderboard: pd.DataFrame, runtimes: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    """What is known about the runtimes of these teams, those first that may decide a prize."""
     of_key = dict(zip(_keys(runtimes), runtimes.to_dict("records")))
     order = _keys(_undecided_first(leaderboard)[[name for name in KEYS if name in runtimes]])
-    rows = [of_key[key] for key in order if key in of_key]
-    found = []
-    if marked := [f"{row['team']} ({row['marks']})" for row in rows if row.get("marks")]:
-        found.append(Statement("runtimes_marked", marked=marked))
+    return [of_key[key] for key in order if key in of_key]
+
+
+def _provisional(leaderboard: pd.DataFrame, runtimes: pd.DataFrame) -> list[Statement]:
+    """Say which runtimes of these teams were measured on a machine that was not quiet."""
+    rows, found = _rows_of(leaderboard, runtimes), list[Statement]()
     if provisional := [row for row in rows if str(row.get("provisional") or "").lower() == "true"]:
         those = "all" if len(provisional) == len(rows) else f"{len(provisional):,} of {len(rows):,}"
         states = sorted({str(row["state"]) for row in provisional if row.get("state")})

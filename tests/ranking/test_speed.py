@@ -87,9 +87,42 @@ def test_marks_and_provisional_runtimes_are_said():
         provisional=["False", "true", None], state=[None, "a shared machine", None],
     )  # fmt: skip
     assert [*map(str, speed.notices(BOARD, runtimes))] == [
-        "1 runtime marked: a (the machine was slow)",
         "1 of 3 runtimes are provisional (a shared machine): measure them again",
+        "1 runtime marked: a (the machine was slow)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "may_win", "prizes", "moves"),
+    [
+        ([1, 2, 3], (0, 1, 2), 3, False),
+        ([2, 1, 3], (0, 1, 2), 1, True),
+        ([2, 1, 3], (0, 2), 2, False),  # whom speed has overtaken may win no prize
+        ([1, 3, 2], (0, 1, 2), 1, False),  # it moves nobody at a prize
+        ([1, 3, 2], (0, 1, 2), 2, True),
+        ([2, 1, 3], (0, 1, 2), 0, False),
+    ],
+)
+def test_speed_moves_prizes_where_the_winners_would_be_others_without_it(before, may_win, prizes, moves):
+    assert speed.moves_prizes(BOARD.assign(rank_before=before), may_win, prizes) is moves
+
+
+def test_the_warning_about_runtimes_comes_first_where_the_winner_leads_by_speed(says_folder, says, rank_says):
+    """Of several warnings, three are shown, and the others are folded."""
+    for team, first in (("Ada", 0.99), ("Bo", 1.0), ("Cy", 0.5), ("Di", 0.5), ("Eve", 0.4)):
+        says(team, first, first)
+    (says_folder / "failed.csv").write_text("team,model,reason\n")
+    lines = "team,runtime,runs,provisional,state\n"
+    for slowest, decides in (("Ada", False), ("Bo", True)):
+        rows = [f"{team},{9 if team == slowest else 3},1,true,a busy machine" for team in ("Ada", "Bo")]
+        (says_folder / "runtimes.csv").write_text(lines + "\n".join(rows))
+        more = "--prizes", 3, "--failed", says_folder / "failed.csv"
+        code, _, err = rank_says(says_folder / "runtimes.csv", *more)
+        assert code == 0
+        page = (says_folder / "final" / "board.html").read_text(encoding="utf-8")
+        first = page.partition('class="warnings"')[2].partition("<li>")[2].partition("</li>")[0]
+        assert (first == "All runtimes are provisional (a busy machine): measure them again.") == decides
+        assert err.count("all runtimes are provisional (a busy machine)") == 1
 
 
 def test_marks_of_prize_winners_and_boosted_teams_come_first():

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.common.errors import CompanionError, HostError, ToolError, UsageError
-from podium.common.wording import listed
+from podium.common.wording import listed, printable
 from podium.metric import adapted, built_in, executed, foreign, guard, shapes
 from podium.metric.built_in import DEFAULT, ROOT, folder, names
 from podium.metric.contract import REQUIRED, Companion, Metric
@@ -44,6 +44,7 @@ __all__ = [
     "module",
     "names",
     "parse_parameters",
+    "purpose",
     "settings",
     "signature",
     "stands_beside",
@@ -51,7 +52,16 @@ __all__ = [
 
 FIRST_OF_PREPARE = ["solution", "row_id_column_name"]  # the parameters by which podium knows its prepare()
 NO_DEFAULT = inspect.Parameter.empty
+MOST_OF_PURPOSE = 300  # characters
 UTILITIES = "kaggle_metric_utilities"
+
+
+def purpose(metric: Metric) -> str:
+    """What a metric computes, as the docstring of ``score`` or of its file says in its first paragraph."""
+    texts = (getattr(metric.module, "score", None), metric.module)
+    said = next((doc for each in texts if isinstance(doc := getattr(each, "__doc__", None), str) and doc), "")
+    paragraph = printable(" ".join(inspect.cleandoc(said).partition("\n\n")[0].split()))
+    return paragraph if len(paragraph) <= MOST_OF_PURPOSE else f"{paragraph[: MOST_OF_PURPOSE - 1]}…"
 
 
 def find(metric: Location) -> Path:

@@ -21,7 +21,9 @@ from podium.common.errors import HostError
 from podium.common.statements import Statement
 from podium.common.wording import counted
 from podium.contest import reading
+from podium.metric import hosted
 from podium.ranking import (
+    basis,
     choice,
     examining,
     half_samples,
@@ -65,16 +67,15 @@ def board_of(
     options: Options, inputs: Inputs, pool: Pool, scored: Sequence[Scored], folder: Path
 ) -> FinalBoard:
     """Choose a submission for each team, reward speed, rank the teams, and see how certain the order is."""
-    solution = pool.solution
-    everybody, rule, found = _everybody(inputs, options, solution, scored)
+    everybody, rule, found = _everybody(inputs, options, pool.solution, scored)
     files = jury.competing(everybody, inputs.teams)
-    leaderboard, decided, prizes = _ranked(options, inputs, solution, files)
-    baselines = _baselines(options, inputs, solution, everybody)
-    site_table, of_site = _of_site(inputs, solution, leaderboard, baselines)
+    leaderboard, decided, prizes = _ranked(options, inputs, pool.solution, files)
+    baselines = _baselines(options, inputs, pool.solution, everybody)
+    site_table, of_site = _of_site(inputs, pool.solution, leaderboard, baselines)
     sent, chosen = _that_count(files, leaderboard["team"], inputs.submissions, scored)
     teams_aside, of_aside = _that_do_not_compete(files, everybody, scored)
     examined = _examined(options, pool, sent, chosen, of_aside, prizes)
-    chance = _of_chance(examined, leaderboard, inputs.runtimes, options, solution, prizes)
+    chance = _of_chance(examined, leaderboard, inputs.runtimes, options, pool.solution, prizes)
     variants, variant_ranks = _under_other_decisions(options, pool, examined, sent, leaderboard)
     entries = similarity.entries(leaderboard, files)
     similar = _similar(pool, files, leaderboard, examined, teams_aside, of_aside)
@@ -91,7 +92,7 @@ def board_of(
         rejected=_rejected(shown),
         failed=inputs.failed,
         similar=similar,
-        facts=facts | of_site | _facts(options, inputs, solution, leaderboard, shown, found),
+        facts=facts | of_site | _facts(options, inputs, pool.solution, leaderboard, shown, found),
         prizes=prizes,
         baselines=baselines,
         entries=entries,
@@ -299,6 +300,8 @@ def _facts(
     boosted = is_boosted(leaderboard, options)
     return {
         "signature": solution.signature,
+        "purpose": hosted.purpose(solution.metric),
+        "measured": basis.measured(leaderboard, inputs.runtimes),
         "decided_by": options.part or solution.deciding,
         **_items(solution, options.items),
         "higher_is_better": solution.higher_is_better,

@@ -14,7 +14,7 @@ import pandas as pd
 
 from podium.common import pages
 from podium.common.wording import ordinal, together
-from podium.ranking import drawing, estimate, jury, sentences, similarity
+from podium.ranking import basis, drawing, estimate, jury, sentences, similarity
 from podium.ranking.final import FinalBoard
 from podium.ranking.rules import Rules
 
@@ -39,6 +39,7 @@ def of_board(final: FinalBoard) -> str:
         final,
         confident=sentences.confident(final.facts),
         summary=final.summary_by_question,
+        rests_on=basis.lines(final.facts, final.options.organizer),
         decisive=None if final.chance is None else final.chance.decisive,
         rows=rows,
         scale=drawing.intervals(rows, higher),

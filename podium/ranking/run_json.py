@@ -17,6 +17,7 @@ from podium.common.options import fault_in, flag_of
 from podium.common.version import __version__, commit
 from podium.common.wording import printable
 from podium.metric import hosted
+from podium.ranking import basis
 from podium.ranking.board import Inputs
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, opened, sha256, versions
@@ -77,7 +78,7 @@ def facts_of(
         },
         "store": relative(str(pool.store), out),
         "versions": versions() | ({"commit": here} if (here := commit()) else {}),
-        "hardware": _hardware(),
+        "hardware": _hardware() | {"models": basis.machine_beside(options.runtimes)},
         "submissions": [_entry_of(*both) for both in zip(inputs.submissions, scored)],
     }
 

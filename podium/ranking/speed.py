@@ -36,6 +36,7 @@ RUNTIMES = Table(
     marks=TEXT.optional,
     provisional=TEXT.optional,  # true if the runtime has to be measured again
     state=TEXT.optional,  # of the machine
+    engine=TEXT.optional,  # what isolated the model
     submitted_at=TIME.optional,
 )
 STREAM = 5  # of random numbers; the draws of items and of scores have others

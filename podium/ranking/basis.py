@@ -1,0 +1,72 @@
+"""What a board rests on: what its metric rewards, how the models were measured, and whom to ask."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from podium.common.errors import ToolError
+from podium.common.wording import counted, listed, printable
+from podium.ranking.speed import KEYS
+from podium.tables.files import Location, read_bytes
+
+HARDWARE = "hardware.json"  # in which `podium run` describes the machine, beside its runtimes
+MOST_CHARACTERS = 120  # of the description of a machine
+WITHOUT = "none"  # the engine of models that ran without a sandbox
+
+
+def measured(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> dict[str, Any]:
+    """Collect how the runtimes of a board were measured; nothing if there are none."""
+    if runtimes is None:
+        return {}
+    keys = [name for name in KEYS if name in runtimes]
+    known = leaderboard.loc[leaderboard["runtime"].notna(), keys].merge(runtimes, on=keys)
+    runs = pd.to_numeric(known["runs"]).dropna() if "runs" in known else pd.Series(dtype=float)
+    engines = sorted({*known["engine"].dropna()}) if "engine" in known else []
+    facts: dict[str, Any] = {"models": len(known), "engines": engines}
+    return facts | ({"runs": [int(runs.min()), int(runs.max())]} if len(runs) == len(known) > 0 else {})
+
+
+def machine_beside(runtimes: Location | None) -> str | None:
+    """Describe the machine of ``podium run`` in a line, if its description lies beside the runtimes."""
+    if runtimes is None:
+        return None
+    with suppress(ToolError, ValueError, LookupError, TypeError):  # whoever edited it loses the line
+        said = json.loads(read_bytes(Path(str(runtimes)).with_name(HARDWARE)))["hardware"]
+        cpu, kernel = (printable(said[name])[:MOST_CHARACTERS] for name in ("cpu", "kernel"))
+        cores, memory = counted(int(said["cores"]), "core"), float(said["memory_gb"])
+        accelerators = [printable(each)[:MOST_CHARACTERS] for each in said["accelerators"]]
+        return ", ".join([cpu, cores, f"{memory:g} GB of memory", *accelerators, kernel])
+    return None
+
+
+def lines(facts: dict[str, Any], organizer: str) -> dict[str, str]:
+    """Say in a line each what a board rests on.
+
+    >>> lines({"purpose": "The share of right labels.", "measured": {}}, "Jo <jo@example.org>")
+    {'What is rewarded?': 'The share of right labels.', 'Whom can one ask?': 'Jo <jo@example.org>.'}
+    """
+    how, machine = facts.get("measured") or {}, facts.get("hardware", {}).get("models")
+    said = {
+        "What is rewarded?": facts.get("purpose", ""),
+        "How were models measured?": _measuring(how, machine) if how else "",
+        "Whom can one ask?": organizer and f"{organizer.removesuffix('.')}.",
+    }
+    return {question: line for question, line in said.items() if line}
+
+
+def _measuring(how: dict[str, Any], machine: str | None) -> str:
+    """Say on which machine, how isolated and how often models ran."""
+    models = counted(how["models"], "model")
+    if "runs" not in how or not how["engines"]:
+        return f"The organizer gave the runtimes of {models}; how they were measured is not known."
+    fewest, most = how["runs"]
+    times = "once" if most == 1 else f"{most} times" if fewest == most else f"{fewest} to {most} times"
+    engines = [each for each in how["engines"] if each != WITHOUT]
+    sandbox = f"in a sandbox ({listed(engines)})" if engines else "without a sandbox"
+    if engines and len(engines) < len(how["engines"]):
+        sandbox += ", and some without one"
+    each = " each" if how["models"] > 1 else ""
+    return f"{models} ran {times}{each} {sandbox}{f', on this machine: {machine}' if machine else ''}."

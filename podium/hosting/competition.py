@@ -38,7 +38,6 @@ SECTION = re.compile(
 HEADING = re.compile(rf"^(?:{SECTION.pattern})[ ]*$", re.MULTILINE | re.IGNORECASE)
 ROWS_SHOWN = 3
 LONGEST_CELL = 40
-SECONDS_OF_A_DAY = 86_400
 PAGES = ("description", "evaluation", "data-description", "rules")
 KINDS = {
     "train.csv": "the annotated items to learn from",

@@ -26,7 +26,7 @@ import pandas as pd
 
 from podium.child.limits import LimitExceededError, within
 from podium.child.supervised import WorkerLostError
-from podium.child.workers import Workers, spread
+from podium.child.workers import spread
 from podium.common.errors import (
     CompanionError,
     HostError,
@@ -477,14 +477,6 @@ def _hold(pool: Pool, submissions: Sequence[Submission], results: Sequence[Score
         raise HostError(f"{each.team}/{each.name}: {text}")
     passed = store.encode(header | {"held": pool.job.measured}, store.decode(entry), store.packed_of(entry))
     store.save(pool.store, results[number].entry, passed)
-
-
-def stored(pool: Pool, contents: Sequence[str]) -> list[Scored]:
-    """Read from the store what became of submissions, without their files."""
-    names = [entry_name(pool.job.context, content) for content in contents]
-    here = pool._replace(workers=Workers(None, 1))  # to read headers costs less than to send entries to workers
-    results = here.ask(lambda _, entries: [*map(_scored, entries)], names, "reading the store")
-    return _measured(pool, dict(enumerate(results)))
 
 
 def _scored(entry: bytes) -> Scored:

@@ -9,7 +9,6 @@ Therefore the groups of each draw are first moved towards each other, as far as 
 ``docs/explanation/statistics.md`` describes the model and its constants.
 """
 
-import copy
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -144,12 +143,6 @@ class Resampler:
         """Compute the measures of a submission on each draw, (r, m)."""
         measures: Floats = self.prepared.measures(drawn.sums_of_draws.T)
         return measures
-
-    def measuring(self, prepared: Measured) -> "Resampler":
-        """The same draws for other measures of the same statistics and groups."""
-        other = copy.copy(self)
-        other.prepared, other._columns = prepared, columns_of_groups(prepared)
-        return other
 
     def groups(self, *submissions: Drawn) -> Groups | None:
         """Collect what several submissions say about the groups.

@@ -43,14 +43,14 @@ def asked(solution: PreparedSolution) -> pd.DataFrame:
 
 
 def _ids_of_rows(prepared: Any, table: pd.DataFrame) -> npt.NDArray[np.object_]:
-    """The ids of rows; a table whose rows are named by their essay alone, as a train.csv, has their numbers."""
+    """The ids of rows, or their numbers in a table without ids of rows, such as a train.csv."""
     if prepared.row_id_column_name == prepared.essay_id_column_name:
         return np.array([*map(str, range(len(table)))], dtype=object)
     return np.array(table[prepared.row_id_column_name], dtype=object)
 
 
 def answered(evaluation: ScoredSubmission) -> pd.DataFrame:
-    """Tell the type that a submission gives to each true segment, and the probability of its effectiveness.
+    """Find the type that a submission gives to each true segment, and the probability of its effectiveness.
 
     The segments are matched as the metric does, but of any type.
     """
@@ -129,7 +129,7 @@ class Explanation(contract.Explanation):
 
     @property
     def notices(self) -> list[str]:
-        """Sentences about what is unusual in this submission and otherwise passes in silence."""
+        """Sentences about what is unusual in this submission and would go unnoticed."""
         mistakes = [sentence for _, sentence in self.mistakes]
         return [*self._essays(), *mistakes, *self._habits(), *self._small_groups()]
 
@@ -345,7 +345,7 @@ class Explanation(contract.Explanation):
 
     @functools.cached_property
     def gains(self) -> pd.DataFrame:
-        """How much the score would rise if all mistakes of one cause and type were set right, and no others."""
+        """How much the score would rise if all mistakes of one cause and type were corrected, and no others."""
         types = np.append(self.given.discourse_type, self.prepared.given.discourse_type)
         return points.gains(self.prepared, self._changes, self.sums, types, self.metric.DISCOURSE_TYPES)
 

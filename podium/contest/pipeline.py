@@ -60,7 +60,7 @@ def opened(
 ) -> Solution:
     """Read and prepare a solution, with the given parameters and those that its competition records.
 
-    If it is none, tell whether the `submission` is the solution.  What is read can be changed.
+    If it is none, the error says whether the `submission` is one.  What is read can be changed.
     """
     parameters = dict(given)
     if not isinstance(source, pd.DataFrame):
@@ -155,10 +155,10 @@ def scored_alone(solution: Solution, submission: pd.DataFrame, show: Progress | 
     if solution.metric.is_built_in:
         return scored(solution, submission, show)
     try:
-        evaluation, told = alone(functools.partial(_without_solution, solution), submission)
+        evaluation, warned = alone(functools.partial(_without_solution, solution), submission)
     except CannotTravelError:
         return scored(solution, submission, show)
-    for each in told:
+    for each in warned:
         warnings.warn(each, stacklevel=2)
     vars(evaluation)["solution"] = solution
     solution.is_held = True
@@ -166,16 +166,16 @@ def scored_alone(solution: Solution, submission: pd.DataFrame, show: Progress | 
 
 
 def _without_solution(solution: Solution, submission: pd.DataFrame) -> tuple[Evaluation, list[Warning]]:
-    """Score a submission within limits, for a process that has the solution; with what it warned of."""
-    with warnings.catch_warnings(record=True) as told, limits.within(limits.Limits()):
+    """Score a submission within limits, and return its warnings, too, for a process that has the solution."""
+    with warnings.catch_warnings(record=True) as warned, limits.within(limits.Limits()):
         evaluation = copy.copy(scored(solution, submission))
         _ = evaluation.of_constant  # which calls score(), and is kept
     vars(evaluation)["solution"] = None
-    return evaluation, [each.message for each in told if isinstance(each.message, Warning)]
+    return evaluation, [each.message for each in warned if isinstance(each.message, Warning)]
 
 
 def unjudged(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:
-    """Score a submission without a verdict on its metric, which others have given, or give next."""
+    """Score a submission without checking its metric, which has been checked or is checked next."""
     return evaluating.evaluate(solution, submission, show)
 
 
@@ -256,7 +256,7 @@ def for_host(why: Sequence[misfits.Misfit], problem: ToolError) -> SubmissionRej
 
 
 def differences(solution: Solution, submission: pd.DataFrame, problem: ToolError) -> list[misfits.Misfit]:
-    """How a submission differs from the solution with which a stranger's metric refuses it, or fails."""
+    """How a submission that a custom metric refuses, or for which it fails, differs from the solution."""
     is_other = isinstance(problem, ContractError) and problem.finding.name != FINITE
     if solution.metric.is_built_in or is_other or isinstance(problem.__cause__, MemoryError):
         return []

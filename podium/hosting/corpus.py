@@ -174,8 +174,8 @@ def make(
         *_about_writers(chosen, part[complete], writers, attributes),
         scores(solution, trials),
     ]
-    told = "\n\n".join(report) + "\n"
-    return Files(public, private, told, warnings, solution, trials, sorted(tested), parameters)
+    text = "\n\n".join(report) + "\n"
+    return Files(public, private, text, warnings, solution, trials, sorted(tested), parameters)
 
 
 class _Annotations(NamedTuple):
@@ -305,10 +305,10 @@ def _as_split(annotations: _Annotations, chosen: pd.DataFrame, draw: Draw) -> tu
     splitting.check_ways(draw.split, draw)
     if given := annotations.columns.get(draw.split):
         given.check(given.mapped(len) == 0, "the part of the essay in every row")
-    parts, told = splitting.as_split(chosen, draw.split, chosen[ESSAY_ID].to_numpy(), draw)
+    parts, text = splitting.as_split(chosen, draw.split, chosen[ESSAY_ID].to_numpy(), draw)
     if TRAIN not in parts:
         raise HostError(f"{draw.split}: expected essays to learn from, found none")
-    return parts, " ".join(told)
+    return parts, " ".join(text)
 
 
 def _is_tested(part: Texts) -> Bools:

@@ -105,13 +105,13 @@ def make_files(
     shown = _sample(solution, tested, learned, sample, row_id, {TEXT, *together, *known}, names)
     solution, tested, shown, kept = _in_order(solution, tested, shown, row_id, draw.seed)
     learned = learned if kept else _shuffled(learned, row_id, draw.seed)
-    parts.told.extend([f"The rows keep their order, because {kept}."] if kept else [])
+    parts.report.extend([f"The rows keep their order, because {kept}."] if kept else [])
     perfect, errors = _right_and_wrong(metric, tested, shown, row_id)
     trials = tried(solution, draw.seed, shown.frame, perfect, acceptance.refusals)
     is_made = sample is None and metric.companion.sample_submission is None
-    parts.told.extend(_about_sample(shown, everything, {row_id, *known, *together}) if is_made else [])
+    parts.report.extend(_about_sample(shown, everything, {row_id, *known, *together}) if is_made else [])
     public = {SAMPLE: shown.cells} | _public(tested, learned, row_id, known)
-    report = _report(parts.told, everything, draw, (solution, trials), public)
+    report = _report(parts.report, everything, draw, (solution, trials), public)
     is_shuffled = not (kept or metric.is_built_in)
     doubts = _doubts_of_order(everything, tested, shown, [row_id, *known], draw, is_shuffled)
     return Files(
@@ -129,7 +129,7 @@ def make_files(
 
 
 def _report(
-    told: list[str],
+    of_parts: list[str],
     everything: Labeled,
     draw: Draw,
     tries: tuple[evaluating.Solution, list[Trial]],
@@ -139,7 +139,7 @@ def _report(
     solution, trials = tries
     return [
         "# The competition's files",
-        *told,
+        *of_parts,
         _counts(everything, ids.named(draw.items, everything.labels)),
         scores(solution, trials),
         f"`{solution.signature}`",
@@ -156,8 +156,8 @@ def _drawn(
     row_id = str(arguments.get("row_id_column_name") or evaluating.row_ids(metric, labels))
     labels = _with_ids_first(metric, labels, row_id)
     parts = splitting.parts_of(metric, labels, arguments, row_id, draw)
-    parts.told.extend([labels.attrs[reading.READ]] if reading.READ in labels.attrs else [])
-    parts.told.append(f"The ids of the rows are those of the column {row_id}.")
+    parts.report.extend([labels.attrs[reading.READ]] if reading.READ in labels.attrs else [])
+    parts.report.append(f"The ids of the rows are those of the column {row_id}.")
     parts.doubts.extend([] if "row_id_column_name" in arguments else _doubt_of_ids(labels))
     everything = labels.drop(columns=[USAGE, draw.split], errors="ignore")
     cells = as_texts(everything, metric, source)
@@ -240,7 +240,7 @@ def _shuffled(drawn: Labeled, row_id: str, seed: int) -> Labeled:
 def _doubts_of_order(
     everything: Labeled, tested: Labeled, shown: Sample, public: Sequence[str], draw: Draw, is_shuffled: bool
 ) -> list[str]:
-    """Warn of an order that all may see and that tells an answer; the first public column has the ids."""
+    """Warn if an order that all may see reveals an answer; the first public column has the ids."""
     answers = [str(name) for name in shown.cells if name in tested.cells and name != public[0]]
     doubt = _doubt_of_neighbors(everything, public, answers, draw)
     if is_shuffled and not doubt:
@@ -249,7 +249,7 @@ def _doubts_of_order(
 
 
 def _doubt_of_neighbors(everything: Labeled, public: Sequence[str], answers: list[str], draw: Draw) -> str:
-    """Warn of rows to learn from whose neighbors in the test set they tell."""
+    """Warn if rows to learn from reveal the answers of their neighbors in the test set."""
     if not draw.is_at_random:
         return ""
     by = ids.named(draw.items, everything.labels)
@@ -258,10 +258,10 @@ def _doubt_of_neighbors(everything: Labeled, public: Sequence[str], answers: lis
 
 
 def _doubt_of_order(tested: Labeled, row_id: str, answers: list[str]) -> str:
-    """Warn of ids whose order tells an answer."""
-    told = order.told_by_ids(tested.labels[row_id], tested.cells[answers])
+    """Warn if the order of the ids reveals an answer."""
+    answer = order.told_by_ids(tested.labels[row_id], tested.cells[answers])
     cure = f"--new-ids gives others, and keeps the old ones in {PRIVATE}/{NEW_IDS}"
-    return f"the order of the ids in {row_id} tells {told}: {cure}" if told else ""
+    return f"the order of the ids in {row_id} tells {answer}: {cure}" if answer else ""
 
 
 def _right_and_wrong(
@@ -345,14 +345,14 @@ def _about_sample(shown: Sample, drawn: Labeled, no_answers: Collection[str]) ->
     """Say which columns of the labels an automatic sample could not have."""
     labels = drawn.labels.drop(columns=[TEXT, *no_answers, *shown.frame], errors="ignore")
     untried = [str(name) for name in labels if samples.typical(labels[name]) is None]
-    told = (
+    warning = (
         f"In the sample submission {samples.why_untried(untried)}: if it lacks an answer, give one by --sample."
     )
-    return [told] if untried else []
+    return [warning] if untried else []
 
 
 def _sample_of_test(given: Sample, learned: Labeled, row_id: str, names: Mapping[str, str]) -> Sample:
-    """Leave out what is to learn from, and give the rows new ids."""
+    """Leave out the rows to learn from, and give the others new ids."""
     if names:
         old = ids.as_in(pd.DataFrame({row_id: list(names)}), given.frame, [row_id])[row_id]
         new = _new_names(old, names)
@@ -421,7 +421,9 @@ def _recorded(files: Files, folder: Path) -> Files:
             record = record._replace(metric_file=(copies / metric.path.name).relative_to(folder).as_posix())
         except ToolError as problem:
             shutil.rmtree(copies, ignore_errors=True)
-            told = f"the metric has no copy beside the private files, so name it by --metric later: {problem}"
-            files = files._replace(warnings=[*files.warnings, told])
+            warning = (
+                f"the metric has no copy beside the private files, so name it by --metric later: {problem}"
+            )
+            files = files._replace(warnings=[*files.warnings, warning])
     recorded.write(record)
     return files

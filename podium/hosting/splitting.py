@@ -66,7 +66,7 @@ class Allotted(NamedTuple):
 
     items: Texts  # (rows,) the item of each row
     parts: Texts  # (rows,) the part of each row
-    told: list[str]  # what the report says of it
+    report: list[str]  # what the report says of it
     doubts: list[str]  # what the host should look at
 
 
@@ -213,16 +213,16 @@ def as_split(labels: pd.DataFrame, name: str, groups: Texts, draw: Draw) -> tupl
     columns.check_one_value(parts, groups, f"{name}: expected one part", draw.items or "item")
     chosen = parts.to_numpy(dtype=object)
     tested = chosen == TESTED
-    told = [f"The parts are those of the column {name} of the labels."]
+    report = [f"The parts are those of the column {name} of the labels."]
     if tested.any():
-        told.append(f"Of its test set, {draw.public_share:g} were drawn as Public with seed {draw.seed}.")
+        report.append(f"Of its test set, {draw.public_share:g} were drawn as Public with seed {draw.seed}.")
         drawn_from = sorted(set(groups[tested]))
         public = drawn(drawn_from, [()] * len(drawn_from), draw.public_share, f"{draw.seed} public")
         is_public = dict(zip(drawn_from, public.tolist()))
         chosen[tested] = [PARTS[not is_public[group]] for group in groups[tested]]
     if PARTS[0] not in chosen:
         raise HostError(f"{name}: expected Public rows in the labels, found none")
-    return chosen, told
+    return chosen, report
 
 
 def _meaning(value: str) -> str:

@@ -17,7 +17,7 @@ the same parameters as ``score`` and returns a prepared solution (`Prepared`). A
 one row for each item. The score is a function of the sums of these numbers.
 
 Beside ``metric.py`` there may be a file ``companion.py``. It defines one object, ``companion``, of the class
-`Companion`. A companion tells more than the score: it explains a score, reads the official files of a field,
+`Companion`. A companion adds to the score: it explains a score, reads the official files of a field,
 and makes sample submissions.
 
 Nothing in this module checks anything. `podium.scoring.trials` holds a metric to the contract.
@@ -277,7 +277,7 @@ class Prepared(Measured, Protocol):
         -----
         ``score()`` has to equal, up to rounding, the first measure of the sums of these numbers over each
         group. Both may differ by a millionth of the score, or by what the measure changes if each sum does by a
-        millionth of the sum of the absolute values. The number that is told is the one that ``score()`` gave.
+        millionth of the sum of the absolute values. Podium shows the number that ``score()`` gave.
         """
         ...
 
@@ -362,7 +362,7 @@ class StagedPrepared(Prepared, Protocol):
         ...
 
 
-# ---- What a metric's companion tells ---------------------------------------------------------------------
+# ---- What a metric's companion adds ----------------------------------------------------------------------
 
 
 class PreparedSolution(Protocol):
@@ -419,8 +419,8 @@ class ScoredSubmission(Protocol):
 class Explanation(Protocol):
     """What led to a score.
 
-    A companion makes a subclass and overrides the properties that it can tell something about. All others tell
-    nothing. The subclass can use the attributes ``evaluation``, ``metric``, ``prepared``, ``submission`` and
+    A companion makes a subclass and overrides the properties for which it has something to show. All others are
+    empty. The subclass can use the attributes ``evaluation``, ``metric``, ``prepared``, ``submission`` and
     ``statistics``.
 
     Attributes
@@ -482,7 +482,7 @@ class Explanation(Protocol):
 
     @property
     def rows(self) -> pd.DataFrame:
-        """What became of every thing of either side, one row each; a table without columns tells nothing.
+        """What became of every thing of either side, one row each; a table without columns says nothing.
 
         Some columns have the same meaning in all metrics:
 
@@ -514,7 +514,7 @@ class Explanation(Protocol):
     def gains(self) -> pd.DataFrame | None:
         """How much the score would rise if all mistakes of one cause were corrected, by label and cause.
 
-        The row "(all)" stands for all labels together. By default these are the sums of `losses`, which tell it
+        The row "(all)" stands for all labels together. By default these are the sums of `losses`, which give it
         to first order.
         """
         if self.losses is None:
@@ -602,7 +602,7 @@ class Variants:
 
 @dataclass(frozen=True, kw_only=True)
 class Companion:
-    """What can be told of a metric beyond its score. ``companion.py`` defines one object of this class.
+    """What a metric offers beyond its score. ``companion.py`` defines one object of this class.
 
     Every field is optional, because a metric need not have an official format, sub-populations or texts. Where
     a field is None, the commands that would need it say so.

@@ -197,7 +197,7 @@ def _own_metric_with(path: Path) -> str | None:
 
 
 def files_of(metric: Location) -> Executed:
-    """Read the files that a metric executes, its own first; the companions of podium's own are podium's."""
+    """Read the files that a metric executes, its own first; a built-in metric has podium's companion."""
     path = find(metric)
     return executed.of_metric(path) if _own_metric_with(path) is None else {path.name: path.read_bytes()}
 
@@ -282,13 +282,13 @@ def _run(
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
 
-    def told(problem: BaseException, description: str) -> ToolError:
+    def fault_of(problem: BaseException, description: str) -> ToolError:
         return error(f"{_shown(path)} cannot be loaded: {description}{_how_to_load(problem, path)}")
 
     _offer_utilities()
     sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
     try:
-        with guard.entered(path, told):
+        with guard.entered(path, fault_of):
             if content is None:
                 spec.loader.exec_module(loaded)
             else:

@@ -148,7 +148,7 @@ class Solution:
         return halves.Items(of_row, stratum)
 
     def together(self, part: str, column: str) -> Ints | None:
-        """Tell what each item of a part belongs to by a column, (n,), for a metric with statistics."""
+        """Number the items of a part by the value of a column, (n,), for a metric with statistics."""
         if not column:
             return None
         of_row = self.items_of(part, column).of_row[self.rows[ALL]]
@@ -369,7 +369,7 @@ def prepare(
             warnings.simplefilter("always")
             try:
                 counts = frame[rows[ALL]] if metric.is_built_in else frame[rows[ALL]].reset_index(drop=True)
-                everything = metric.prepare(counts, **arguments, **_told(metric.prepare, progress))
+                everything = metric.prepare(counts, **arguments, **_with_progress(metric.prepare, progress))
             except HostError as problem:
                 if hint := _parameter_to_set(metric, arguments, frame):
                     raise HostError(f"{problem}. {hint}") from problem
@@ -382,20 +382,20 @@ def prepare(
 
 
 def _prepared_again(metric: Metric, solution: pd.DataFrame, arguments: dict[str, Any]) -> Solution:
-    """Prepare a solution in another process; its notices are told in the first one."""
+    """Prepare a solution in another process, without notices, which the first process has shown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return prepare(metric, solution, arguments)
 
 
 def row_ids(metric: Metric, solution: pd.DataFrame) -> str:
-    """The column of ids where none is named. Built-in metrics know their columns and say what lacks."""
+    """The column of ids where none is named. Built-in metrics know their columns and name what is missing."""
     may_repeat = metric.complete_submission or metric.prepare is not None
     return str(solution.columns[0]) if metric.is_built_in else ids.first_column(solution, may_repeat)
 
 
 def _groups_alike(labels: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Notice groups that differ only in case or spaces, as a slip of the hand leaves them."""
+    """Find groups that differ only in case or spaces, which are probably typing errors."""
     values: dict[str, list[str]] = {}
     for attribute, value in labels:
         values.setdefault(attribute, []).append(value)
@@ -404,7 +404,7 @@ def _groups_alike(labels: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def alike(column: str, values: Iterable[str], what: str) -> Iterator[str]:
-    """Notice values of a column that differ only in case or spaces."""
+    """Find values of a column that differ only in case or spaces."""
     for same in names.alike(values, lambda value: " ".join(value.split()).casefold()):
         shown = " and ".join(map(repr, same))
         yield f"{column}: {shown} differ only in case or spaces, and count as {len(same)} {what}"
@@ -474,7 +474,7 @@ def names_of_rows(solution: Solution) -> "pd.Series[Any]":
 
 
 def narrowed(solution: Solution, kept: Bools) -> Solution:
-    """Make a solution of some of the rows that count, which narrows every submission that it scores alike.
+    """Make a solution of some of the rows that count; submissions to it are narrowed in the same way.
 
     `kept` says which rows are kept.  Those of an item belong together; `names_of_rows` names it.
     """
@@ -487,7 +487,7 @@ def narrowed(solution: Solution, kept: Bools) -> Solution:
 
 
 def _narrowed_alike(solution: Solution, everything: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the answers to what a solution was narrowed by, and keep those that answer nothing at all."""
+    """Leave out answers to rows that a solution has lost, and keep those that answer no row at all."""
     submission = ids.as_in(everything, submission, everything.columns)
     row_id = solution.arguments["row_id_column_name"]
     # A metric that matches complete submissions by other ids, such as those of essays, names rows as it likes.
@@ -509,11 +509,11 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
     if hasattr(prepared, "compare"):
         staged = cast(StagedPrepared, prepared)
         read = staged.read(submission)
-        compared = staged.compare(read, **_told(staged.compare, progress))
+        compared = staged.compare(read, **_with_progress(staged.compare, progress))
         numbers = staged.count(compared)
     else:
-        numbers = prepared.statistics(submission, **_told(prepared.statistics, progress))
-    # Podium's tests hold its own metrics to it that both are equal to the last bit.
+        numbers = prepared.statistics(submission, **_with_progress(prepared.statistics, progress))
+    # For built-in metrics, tests make sure that both are equal to the last bit.
     scores = (
         scores_of(solution, numbers) if solution.metric.is_built_in else _scores_of_parts(solution, submission)
     )
@@ -529,7 +529,7 @@ def answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
 
 
 def _answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
-    """Select what the statistics are made of; a custom one gets what its ``score`` does, with rows in order."""
+    """Select the rows for the statistics; a custom metric gets the same ones as its ``score``, in order."""
     if solution.metric.is_built_in or solution.metric.complete_submission:
         return answers_to(solution, submission, solution.rows[ALL])
     return solution.tables(submission)[1]
@@ -551,7 +551,7 @@ def _is_one_part(solution: Solution) -> bool:
     return len(solution.rows.keys() & {*PARTS}) == 1
 
 
-def _told(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:
+def _with_progress(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:
     """The argument ``progress`` for a step of a metric that takes it; nothing for another one."""
     return {"progress": progress} if "progress" in inspect.signature(step).parameters else {}
 
@@ -589,7 +589,7 @@ def _check_row_ids(solution: Solution, row_id: str) -> None:
 
 
 def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, float]:
-    """Call ``score()`` for each part, of which none meets what a custom metric did for another one."""
+    """Call ``score()`` for each part; a custom metric scores each one in a fresh state."""
     scores = {}
     score = functools.partial(_score_of_rows, solution, submission)
     is_one = solution.metric.is_built_in or len(solution.rows) == 1
@@ -606,7 +606,7 @@ def _score_of_rows(solution: Solution, submission: pd.DataFrame, rows: Bools) ->
 
 @contextlib.contextmanager
 def _named(part: str) -> Iterator[None]:
-    """Say for which part a metric fails that has scored the whole."""
+    """Name the part for which a metric fails that has scored the whole solution."""
     try:
         yield
     except MetricError as problem:

@@ -82,7 +82,8 @@ def of_other_cells(differing: Sequence[tuple[str, str]]) -> list[Statement]:
     if not differing:
         return []
     kind = "file_of_other_cells" if len(differing) == 1 else "files_of_other_cells"
-    return [Statement(kind, files=[shown(name) for name, _ in differing], first=differing[0][1])]
+    files = [shown(name) for name, _ in differing]
+    return [Statement(kind, number=len(files), files=files, first=differing[0][1])]
 
 
 def _decided_by_names(

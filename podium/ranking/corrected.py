@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from podium.common.statements import say
 from podium.common.wording import counted, listed
 
 INPUTS = {
@@ -31,7 +32,7 @@ def _given(changed: dict[str, Any]) -> str:
     parts += [_of_option(each) for each in changed["given"]]
     numbers = changed["submissions"]
     parts += [f"{counted(numbers[how], f'{how} submission')}" for how in numbers if numbers[how]]
-    return f"This board was made again with {listed(parts, 9) if parts else 'nothing given differently'}."
+    return say("made_again", given=parts or ["nothing given differently"])
 
 
 def _of_option(each: dict[str, Any]) -> str:
@@ -45,17 +46,9 @@ def _of_value(value: Any) -> str:
 
 def _changes(changed: dict[str, Any]) -> str:
     """Say what has changed since the earlier board."""
-    first, before = changed["first"], changed["first_earlier"]
     if changed["largest_change"] is None:
-        return "No team is on both boards."
-    leads = (
-        "The first is unchanged" if first == before else f"{listed(first)} is first instead of {listed(before)}"
-    )
-    parts = [
-        f"{leads}; {counted(changed['moved'], 'team')} moved",
-        f"the largest change of a score is {changed['largest_change']:.4f}",
-    ]
-    for where, key in (("only on this board", "only_here"), ("only on the earlier one", "only_earlier")):
-        if changed[key]:
-            parts.append(f"{where}: {listed(changed[key])}")
-    return f"{', '.join(parts)}."
+        return say("no_team_on_both")
+    only = [("only on this board", "only_here"), ("only on the earlier one", "only_earlier")]
+    absent = "".join(f", {where}: {listed(changed[key])}" for where, key in only if changed[key])
+    is_same = changed["first"] == changed["first_earlier"]
+    return say("first_is_same" if is_same else "first_is_another", **changed, absent=absent)

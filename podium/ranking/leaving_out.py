@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 import pandas as pd
 
 from podium.common.errors import HostError
-from podium.common.wording import counted, listed
+from podium.common.statements import Statement, say
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Solution
 from podium.tables.files import Location
@@ -25,7 +25,7 @@ def read(path: Location) -> pd.DataFrame:
     return table.assign(reason=table["reason"].str.strip())
 
 
-def check(whole: Solution, table: pd.DataFrame, path: Location | None) -> list[str]:
+def check(whole: Solution, table: pd.DataFrame, path: Location | None) -> list[Statement]:
     """Refuse items that the solution lacks, or that leave nothing to decide; tell what follows from others."""
     names = evaluating.names_of_rows(whole)
     known = {*names}
@@ -33,18 +33,18 @@ def check(whole: Solution, table: pd.DataFrame, path: Location | None) -> list[s
         if item not in known:
             raise HostError(wrong(path, row, "item", f"an item of the solution, such as {min(known)}", item))
     kept = ~names.isin({*table["item"]}).to_numpy()
-    told = []
+    found = []
     for part in [part for part, rows in whole.rows.items() if not kept[rows[whole.rows[evaluating.ALL]]].any()]:
         if part in (whole.deciding, evaluating.ALL):
             where = "" if part == evaluating.ALL else f" in the {part} part"
             raise HostError(f"{path}: expected some items{where} that are not left out, found none")
-        told.append(f"no item of the {part} part is left, so there are no {part} scores to choose files by")
+        found.append(Statement("no_item_of_part", part=part))
     if whole.prepared:
-        told += _without_groups(whole, {*names[kept]})
-    return told
+        found += _without_groups(whole, {*names[kept]})
+    return found
 
 
-def _without_groups(whole: Solution, left: Collection[str]) -> list[str]:
+def _without_groups(whole: Solution, left: Collection[str]) -> list[Statement]:
     """Name the sub-populations of which no item is left."""
     prepared = whole.prepared[evaluating.ALL]
     still = {
@@ -54,9 +54,7 @@ def _without_groups(whole: Solution, left: Collection[str]) -> list[str]:
         for group in of
     }
     gone = [" = ".join(label) for label in prepared.labels if label not in still]
-    if not gone:
-        return []
-    return [f"no item of {listed(gone)} is left, so no score depends on such items any more"]
+    return [Statement("no_item_of_group", groups=gone)] if gone else []
 
 
 def narrowed(solution: Solution, items: Collection[str]) -> Solution:
@@ -73,5 +71,4 @@ def with_reasons(left_out: Sequence[Mapping[str, str]], noun: str) -> str:
     """Say how many items are left out, and for which reasons."""
     numbers = Counter(each["reason"] for each in left_out).most_common()
     reasons = [reason if len(numbers) == 1 else f"{reason} ({number:,})" for reason, number in numbers]
-    verb = "was" if len(left_out) == 1 else "were"
-    return f"{counted(len(left_out), noun)} {verb} left out after submissions were seen: {listed(reasons, 9)}"
+    return say("left_out", items=left_out, noun=noun, reasons=reasons)

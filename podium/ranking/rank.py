@@ -232,8 +232,8 @@ def pool_of(options: Options, store: Path, inputs: Inputs) -> Iterator[Pool]:
     job = make_job(options, left_out["item"])
     if job.left_out:
         whole = solution_of(replace(job, left_out=(), part=""), options.solution)
-        for told in leaving_out.check(whole, left_out, options.left_out):
-            warnings.warn(told, stacklevel=2)
+        for statement in leaving_out.check(whole, left_out, options.left_out):
+            warnings.warn(str(statement), stacklevel=2)
     # If the solution is wrong, that is an error before any work begins.
     job = replace(job, prepared=solution_of(job, options.solution))
     # A custom metric may crash on a submission, or change what the next one meets.

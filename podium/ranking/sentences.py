@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from podium.common.wording import counted, listed, ordinal, plural, together
+from podium.common.statements import say
+from podium.common.wording import counted, listed, ordinal, plural
 from podium.ranking import corrected, leaving_out, site
 from podium.ranking.jury import Prizes
 from podium.ranking.rewards import BY_NAME, by_name_alone, what_decided
@@ -23,7 +24,6 @@ CONFIDENCE = f"{LEVEL:.0%}"  # of all intervals
 LIKELY = 0.05  # a rival is named if it would be first in at least this share of new competitions
 CERTAIN = 1 - LIKELY  # from this share on, no number is given
 NAMED = 3
-MOST_NAMED = 10  # of the teams that may be the best
 CHARACTERS_SHOWN = 60  # of a team's name in a sentence
 RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 
@@ -188,16 +188,16 @@ class Sentences(NamedTuple):
         """Say why a team is not one rank better: which team is ahead of it, by how much, and by what."""
         if row == 0:
             return []
-        team, name = self._name(row - 1), score_name(self.facts)
+        named = {"team": self._name(row - 1), "score": score_name(self.facts)}
         if tie := self.decided(row - 1, row):
-            sentences = [f"{team} has the same {name}, {self._score(row)}, and {tie} puts it ahead."]
+            sentences = [say("same_score_ahead", **named, value=self._score(row), tie=tie)]
         else:
-            behind, scores = self._behind(row - 1, row), f"{self._score(row - 1)} against {self._score(row)}"
-            sentences = [f"{team} is ahead by {behind} in {name}: {scores}."]
+            scores = {"value": self._score(row - 1), "other": self._score(row)}
+            sentences = [say("ahead_by", **named, behind=self._behind(row - 1, row), **scores)]
         if self.facts["boosted"]:
             sentences.append(self._before_rewards(row - 1, row))
         sentences += self._difference(row - 1, row)
-        return [*sentences, f"The ranks follow the {name}s, whether or not the difference is certain."]
+        return [*sentences, say("ranks_follow", score=named["score"])]
 
     def decided(self, row: int, other: int) -> str:
         """What decided between two teams, if they have the same score."""
@@ -227,12 +227,10 @@ class Sentences(NamedTuple):
     def _before_rewards(self, row: int, other: int) -> str:
         """Say what rewards did to a team and to the one ahead of it."""
         ahead, own = self.board.iloc[row], self.board.iloc[other]
-        mine, theirs, name = number(own["score"]), number(ahead["score"]), self._name(other)
-        rewards = f"{_reward_of(ahead, self._name(row))}, and {_reward_of(own, name)}"
-        if own["score"] > ahead["score"]:
-            higher = f"Before rewards {name} has the higher score, {mine} against {theirs}"
-            return f"{higher}. So speed decides: {rewards}."
-        return f"Before rewards the scores are {theirs} against {mine}; {rewards}."
+        facts = {"team": self._name(other), "mine": number(own["score"]), "theirs": number(ahead["score"])}
+        rewards = [_reward_of(ahead, self._name(row)), _reward_of(own, facts["team"])]
+        kind = "speed_decides" if own["score"] > ahead["score"] else "before_rewards"
+        return say(kind, **facts, ahead=rewards[0], own=rewards[1])
 
     def _difference(self, row: int, other: int) -> list[str]:
         """Say how certain the difference between two teams is, if it is one at a border of prizes."""
@@ -241,48 +239,44 @@ class Sentences(NamedTuple):
             return []
         step = self.chance.differences.iloc[borders.index((row, other))]
         if pd.isna(step["low"]):
-            return [f"This difference has no interval: {step['note']}."]
+            return [say("no_interval", why=step["note"])]
         sign = 1 if self.facts["higher_is_better"] else -1
         low, high = sorted((sign * step["low"], sign * step["high"]))
-        lead = f"the true lead of {self._name(row)}"
-        return [f"{confident(self.facts)} {lead} is between {number(low)} and {number(high)}."]
+        ends = {"low": number(low), "high": number(high)}
+        return [say("true_lead", confident=confident(self.facts), team=self._name(row), **ends)]
 
     def _winner(self) -> list[str]:
         """Say who is first and who is second, and what decides."""
-        facts, winner = self.facts, self._name(0)
+        facts = self.facts
         part = "" if facts["decided_by"] == "All" else f" of the {facts['decided_by']} part"
-        verb = "decides" if facts["items"] == 1 else "decide"
-        decide = [f"{items_of(facts, facts['items'])}{part} {verb}."]
+        of_items = {"items": facts["items"], "noun": facts["item"], "part": part}
+        decide = say("items_decide", **of_items)
         if self.chance is not None and (few := self.chance.decisive) is not None:
-            groups = listed(few.groups, NAMED)
-            nearly_all = f"nearly all of the score comes from {few.items:,} of them ({groups})"
-            decide = [f"{items_of(facts, facts['items'])}{part} count, but {nearly_all}."]
+            decide = say("few_items_decide", **of_items, few=few.items, groups=few.groups)
         if len(self.board) == 1:
-            return [f"{winner} is the only team on the board.", *decide]
-        other, name, is_same = self._name(1), score_name(facts), self._is_same_file(0, 1)
-        if tie := self.decided(0, 1):
-            same = f"sent the same file, with a {name} of" if is_same else f"have the same {name},"
-            return [f"{winner} and {other} {same} {self._score(0)}; {tie} puts {winner} first.", *decide]
-        first = f"{winner} is first with a {name} of {self._score(0)}"
-        second = f"{other}{' with the same file' if is_same else ''} is second with {self._score(1)}"
-        return [f"{first}, and {second}.", *decide]
+            return [say("only_team", team=self._name(0)), decide]
+        is_same, tie = self._is_same_file(0, 1), self.decided(0, 1)
+        both = {"winner": self._name(0), "other": self._name(1), "score": score_name(facts)}
+        if tie:
+            kind = "first_by_tie_of_a_file" if is_same else "first_by_tie"
+            return [say(kind, **both, value=self._score(0), tie=tie), decide]
+        how = " with the same file" if is_same else ""
+        return [say("first_and_second", **both, value=self._score(0), how=how, second=self._score(1)), decide]
 
     def _speed(self) -> list[str]:
         """Say whether the winner leads by its score or by its speed."""
         if not self.facts["boosted"] or len(self.board) == 1:
             return []
-        before = self.board["rank_before"]
+        before, team = self.board["rank_before"], self._name(0)
         if before.iloc[0] == 1:
-            return [f"{self._name(0)} would also be first without rewards for speed."]
-        alone = (
-            f"it would come {ordinal(before.iloc[0])}, and {self._name(int(before.argmin()))} would be first"
-        )
-        return [f"{self._name(0)} leads because of its speed. By score alone {alone}."]
+            return [say("first_without_speed", team=team)]
+        other = self._name(int(before.argmin()))
+        return [say("first_by_speed", team=team, place=ordinal(before.iloc[0]), other=other)]
 
     def _luck(self) -> list[str]:
         """Say how much of the board chance may have done."""
         if self.facts["silence"]:
-            return [f"Nothing is said about chance: {self.facts['silence']}."]
+            return [say("no_chance", why=self.facts["silence"])]
         files = len(set(self.entries)) if self.entries else len(self.board)
         if self.chance is None or files == 1:
             return []
@@ -293,27 +287,21 @@ class Sentences(NamedTuple):
     def _doubted(self, doubt: Doubt, row: int) -> str:
         """Say why nothing is said about other competitions, and about who is truly the best."""
         whose = "a prize winner" if row in self.prizes.winners else self._name(row)
-        cannot = (
-            f"How often {self._name(0)} would be first again, and which team is truly the best, cannot be said"
-        )
-        why = f"too little is known about the score of {whose}: {_too_little(doubt, self.facts)}"
-        return f"{cannot}, because {why}."
+        return say("chance_withheld", winner=self._name(0), whose=whose, why=_too_little(doubt, self.facts))
 
     def _first_again(self, chance: Certainty) -> list[str]:
         """Say how often the winner and its rivals would be first on new items."""
         facts, shares = self.facts, chance.intervals["first_again"]
         names = dict(self._names(range(len(shares))))
         if pd.isna(shares.iloc[0]):
-            if facts["boosted"] and not facts["noise_known"]:
-                cannot = f"How often {names[0]} would be first again cannot be said"
-                return [f"{cannot}, because nothing is known about how much the runtimes vary."]
-            return []
+            is_unknown = facts["boosted"] and not facts["noise_known"]
+            return [say("first_again_unknown", winner=names[0])] if is_unknown else []
         likely = [row for row in names if row and shares.iloc[row] >= LIKELY]
         rivals = sorted(likely, key=lambda row: -shares.iloc[row])
-        named = [f"{names[row]} in {about(shares.iloc[row])}" for row in rivals[:NAMED]]
+        named = "".join(f", {names[row]} in {about(shares.iloc[row])}" for row in rivals[:NAMED])
         runs = " and other runs of the models" if facts["boosted"] else ""
-        again = f"{names[0]} would be first {in_cases(shares.iloc[0])}"
-        return [", ".join([f"On new {items_of(facts)} of the same kind{runs}", again, *named]) + "."]
+        said = {"items": items_of(facts), "runs": runs, "cases": in_cases(shares.iloc[0])}
+        return [say("first_again", winner=names[0], rivals=named, **said)]
 
     def _truly_best(self, intervals: pd.DataFrame) -> list[str]:
         """Name the teams that may be the best, and say how often luck would put another one first again."""
@@ -321,19 +309,15 @@ class Sentences(NamedTuple):
         names = [name for _, name in best]
         if not names:
             return []
-        told = f"{confident(self.facts)} {names[0]} is truly the best"
-        if len(names) > 1:
-            some = listed(names, MOST_NAMED)
-            told = f"{confident(self.facts)} the truly best is one of these {len(names):,}: {some}"
+        kind = "truly_best" if len(names) == 1 else "one_is_truly_best"
+        parts = [say(kind, confident=confident(self.facts), number=len(names), teams=names)]
         others = 1 - float(intervals["first_again"].iloc[[row for row, _ in best]].sum(skipna=False))
         if others >= LIKELY:
-            other = f"another team would be first on it {in_cases(others)}"
-            told += f"; a new test set has noise of its own, and {other}"
+            parts.append(say("another_first", cases=in_cases(others)))
         may_win = [name for _, name in self._names(np.flatnonzero(intervals["may_win_prize"]))]
         if 1 < (prizes := self.prizes.number) < len(may_win):
-            some = listed(may_win, MOST_NAMED)
-            told += f"; the {prizes:,} prizes belong to {prizes:,} of these {len(may_win):,}: {some}"
-        return [f"{told}."]
+            parts.append(say("prizes_belong", prizes=prizes, number=len(may_win), teams=may_win))
+        return [f"{'; '.join(parts)}."]
 
     def _last_prize(self) -> list[str]:
         """Say who gets the last prize and who comes next."""
@@ -341,13 +325,13 @@ class Sentences(NamedTuple):
         if number_of < 2 or len(self.prizes.may_win) <= number_of:
             return []
         row, other = self.prizes.borders[-1]
-        last, following, name = self._name(row), self._name(other), score_name(self.facts)
-        goes = f"Place {self.board['rank'].iloc[row]} gets the last of {number_of:,} prizes: {last}"
+        place, score = self.board["rank"].iloc[row], score_name(self.facts)
+        facts = {"place": place, "prizes": number_of, "last": self._name(row), "next": self._name(other)}
         if decided := self.decided(row, other):
-            same = "sent the same file" if self._is_same_file(row, other) else f"has the same {name}"
-            return [f"{goes}; {following} {same}, and {decided} decides."]
-        follows = f"{following} follows {self._behind(row, other)} behind in {name}"
-        return [f"{goes}; {follows}.", *self._difference(row, other)]
+            same = "sent the same file" if self._is_same_file(row, other) else f"has the same {score}"
+            return [say("last_prize_of_same", **facts, same=same, decided=decided)]
+        follows = say("last_prize", **facts, behind=self._behind(row, other), score=score)
+        return [follows, *self._difference(row, other)]
 
     def _by_name(self) -> list[str]:
         """Say which places only the order of names has parted, and whether a prize hangs on it."""
@@ -359,15 +343,9 @@ class Sentences(NamedTuple):
             f"{ranks[run[0]]:,} to {ranks[run[-1]]:,}{self._one_file(run)}" for run in runs[:NAMED]
         )
         more = f"; and {len(runs) - NAMED:,} more such groups" if len(runs) > NAMED else ""
-        told = [
-            f"Teams with the same {score_name(self.facts)} stand in {BY_NAME} at places {some}{more}: "
-            "which of these places a team has means nothing."
-        ]
+        told = say("places_by_name", score=score_name(self.facts), places=some, more=more)
         hang = [ranks[row] for row, other in self.prizes.borders if self.decided(row, other) == BY_NAME]
-        if not hang:
-            return [*told, "No prize hangs on a name."]
-        prizes = "prizes of places {} hang" if len(hang) > 1 else "prize of place {} hangs"
-        return [*told, f"The {prizes.format(together(hang))} on a name: share or draw lots."]
+        return [told, say("prize_by_name", places=hang) if hang else say("no_prize_by_name")]
 
     def _one_file(self, run: Sequence[int]) -> str:
         """Say that all teams of some rows sent the same file."""
@@ -379,15 +357,13 @@ class Sentences(NamedTuple):
         decisions, of_status = self.facts.get("decisions", []), dict[str, list[str]]()
         for each in decisions:
             of_status.setdefault(each["status"], []).append(name_of(each["team"]))
-        parts = [f"{status}: {listed(teams)}" for status, teams in of_status.items()]
-        return (
-            [f"The jury decided about {counted(len(decisions), 'team')} ({'; '.join(parts)})."] if parts else []
-        )
+        parts = "; ".join(f"{status}: {listed(teams)}" for status, teams in of_status.items())
+        return [say("jury_decided", teams=decisions, decisions=parts)] if parts else []
 
     def _left_out(self) -> list[str]:
         """Say how many items count for nobody, and why."""
         items = self.facts.get("left_out", [])
-        return [f"{leaving_out.with_reasons(items, self.facts['item'])}."] if items else []
+        return [leaving_out.with_reasons(items, self.facts["item"])] if items else []
 
     def _decisions(self) -> list[str]:
         """Say how often the winner wins under other decisions."""
@@ -395,28 +371,26 @@ class Sentences(NamedTuple):
         if table is None or table.empty or len(self.board) == 1:
             return []
         wins = int((table["first_team"] == self.board["team"].iloc[0]).sum())
-        others = f"{wins} of {len(table)} other decisions about the metric and the rewards"
-        return [f"Under {others}, {self._name(0)} would also be first."]
+        return [say("other_decisions", wins=wins, number=len(table), team=self._name(0))]
 
 
 def _too_little(doubt: Doubt, facts: dict[str, Any]) -> str:
     """Say what decides a score; there may be many items, but few in each group."""
     if doubt.reason is Reason.SMALL_GROUPS and doubt.share == 1 and facts["items"] >= doubt.fewest:
-        return f"each group that counts has fewer than {doubt.fewest} {items_of(facts)}"
+        return say("all_groups_small", fewest=doubt.fewest, items=items_of(facts))
     return str(doubt)
 
 
 def confident(facts: dict[str, Any]) -> str:
     """Begin a sentence about what is likely; draws of runtimes whose noise is unknown are all the same."""
-    begin = "With" if facts["noise_known"] else "If the runtimes are exact, with"
-    return f"{begin} {CONFIDENCE} confidence"
+    return say("confident" if facts["noise_known"] else "confident_of_runtimes", level=LEVEL)
 
 
 def _reward_of(row: "pd.Series[Any]", team: str) -> str:
     """Say what a team got for its runtime."""
+    runtime = seconds(row["runtime"])
     if row["boost"]:
-        return f"{team} got a reward of {percent(row['boost'])} for a runtime of {seconds(row['runtime'])} s"
+        return say("rewarded", team=team, boost=percent(row["boost"]), runtime=runtime)
     if row["eligible"]:
-        return f"{team} got none for a runtime of {seconds(row['runtime'])} s"
-    reason = "its runtime is not known" if pd.isna(row["runtime"]) else "its score is too far from the best one"
-    return f"{team} was not eligible, because {reason}"
+        return say("not_rewarded", team=team, runtime=runtime)
+    return say("runtime_not_known" if pd.isna(row["runtime"]) else "too_far_from_best", team=team)

@@ -63,7 +63,7 @@ def test_items_are_refused_that_are_unknown_or_leave_nothing(whole):
 
 
 def test_what_follows_from_items_is_told(whole):
-    told = leaving_out.check(whole, table_of(("A", "x"), ("B", "x")), "t.csv")
+    told = [*map(str, leaving_out.check(whole, table_of(("A", "x"), ("B", "x")), "t.csv"))]
     assert told == [
         "no item of the Public part is left, so there are no Public scores to choose files by",
         "no item of ell_status = Yes is left, so no score depends on such items any more",
@@ -77,10 +77,10 @@ def test_the_reasons_are_counted():
     told = leaving_out.with_reasons(
         table_of(("A", "wrong type"), ("B", "torn"), ("C", "wrong type")).to_dict("records"), "essay"
     )
-    assert told == "3 essays were left out after submissions were seen: wrong type (2), torn (1)"
+    assert told == "3 essays were left out after submissions were seen: wrong type (2), torn (1)."
     assert (
         leaving_out.with_reasons([{"item": "A", "reason": "torn"}], "row")
-        == "1 row was left out after submissions were seen: torn"
+        == "1 row was left out after submissions were seen: torn."
     )
 
 

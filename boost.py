@@ -2,9 +2,9 @@
 
     python boost.py leaderboard.csv
 
-The leaderboard has the columns team and score.  It can also have the columns runtime (in seconds) and
-submitted_at.  The final leaderboard is printed.  The exit code is 0, 2 (wrong usage) or 4 (the leaderboard is
-wrong).  The formula comes from section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric"
+The leaderboard has the columns team and score. It can also have the columns runtime (in seconds) and
+submitted_at. The final leaderboard is printed. The exit code is 0, 2 (wrong usage) or 4 (the leaderboard is
+wrong). The formula comes from section 4 of R. Abboud's memo "Shovel-Ready Competition - Unified Metric"
 (23 January 2024):
 
     eligible     best / score <= 1.05, where best is the highest score on the board
@@ -14,13 +14,13 @@ wrong).  The formula comes from section 4 of R. Abboud's memo "Shovel-Ready Comp
 
 Where the memo is silent, this file decides, and a test holds each decision:
 
-* A number is the decimal that is written or printed, so 0.63 / 0.60 is 1.05.  Limits and ties are decided
+* A number is the decimal that is written or printed, so 0.63 / 0.60 is 1.05. Limits and ties are decided
   exactly, and the results are the nearest floats.
-* Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise).  Then
-  the shorter runtime decides, and then the text of the team's name.  A missing time counts as the latest,
+* Equal scores, boosted or not, are ranked by the earlier submission (UTC unless it says otherwise). Then
+  the shorter runtime decides, and then the text of the team's name. A missing time counts as the latest,
   and a missing runtime as the longest.
-* A team without a runtime is not eligible, but its score may be the best one by which others are judged.  A
-  team without a score is ranked last.  If the best score is 0, nobody is eligible.  The column ``note`` says
+* A team without a runtime is not eligible, but its score may be the best one by which others are judged. A
+  team without a score is ranked last. If the best score is 0, nobody is eligible. The column ``note`` says
   so.
 * On a board without any runtime, scores may be negative, and lower may be better.
 """
@@ -96,17 +96,17 @@ def boost(
     Parameters
     ----------
     leaderboard : DataFrame
-        One row per team, with these columns.  All cells but names may be empty.  Numbers may be text, as they
+        One row per team, with these columns. All cells but names may be empty. Numbers may be text, as they
         are read from a file.
 
         ``team``
-            The name of the team.  Each name occurs once.
+            The name of the team. Each name occurs once.
         ``score``
-            A number.  On a board with runtimes it is at least 0.
+            A number. On a board with runtimes it is at least 0.
         ``runtime``
-            Seconds, above 0.  The column may be missing.
+            Seconds, above 0. The column may be missing.
         ``submitted_at``
-            A time in ISO 8601, in UTC unless it says otherwise.  A date alone is the end of its day.
+            A time in ISO 8601, in UTC unless it says otherwise. A date alone is the end of its day.
             The column may be missing.
     max_boost : float, at least 0
         The boost of the fastest eligible team, as a fraction of its score.
@@ -115,25 +115,25 @@ def boost(
     slowdown_limit : float, above 1
         The boost falls linearly from `max_boost` at slowdown 1 to 0 at this slowdown.
     higher_is_better : bool
-        Whether the highest score is ranked first.  It can be False only on a board without runtimes.
+        Whether the highest score is ranked first. It can be False only on a board without runtimes.
 
     Returns
     -------
     DataFrame
-        The final leaderboard, sorted by rank.  It has the columns of `leaderboard`, with ``score`` and
+        The final leaderboard, sorted by rank. It has the columns of `leaderboard`, with ``score`` and
         ``runtime`` as floats, and these columns:
 
         ``eligible``
             Whether the team takes part in the rewards.
         ``slowdown``
-            Its runtime divided by the fastest eligible runtime.  A team that is not eligible has one, too,
-            which may be below 1.  It is NaN if the team has no runtime, or if nobody is eligible.
+            Its runtime divided by the fastest eligible runtime. A team that is not eligible has one, too,
+            which may be below 1. It is NaN if the team has no runtime, or if nobody is eligible.
         ``boost``
             The fraction of its score that is added, from 0 to `max_boost`.
         ``boosted_score``
             score·(1 + boost).
         ``rank``, ``rank_before``
-            The ranks by boosted score and by score, from 1.  No two teams share a rank.
+            The ranks by boosted score and by score, from 1. No two teams share a rank.
         ``note``
             The reason why the team cannot be eligible, or "".
 
@@ -206,9 +206,9 @@ def boost_fractions(
     Parameters
     ----------
     scores, runtimes : (..., teams) array_like
-        The last axis is a leaderboard, with NaN where a value is missing.  Fractions (dtype object) give exact
-        results.  Floats are fast, as bootstraps need it.  A relative tolerance of 1e-12 makes sure that
-        rounding excludes nobody from eligibility.  Signs are not checked.
+        The last axis is a leaderboard, with NaN where a value is missing. Fractions (dtype object) give exact
+        results. Floats are fast, as bootstraps need it. A relative tolerance of 1e-12 makes sure that
+        rounding excludes nobody from eligibility. Signs are not checked.
     max_boost, eligibility_ratio, slowdown_limit : float
         The parameters of `boost`.
 
@@ -217,7 +217,7 @@ def boost_fractions(
     eligible : (..., teams) bool
         Whether each team takes part in the rewards.
     slowdown : (..., teams) float or Fraction
-        The runtime divided by the fastest eligible one.  It is NaN where nobody is eligible or the runtime is
+        The runtime divided by the fastest eligible one. It is NaN where nobody is eligible or the runtime is
         missing.
     fraction : (..., teams) float or Fraction
         The boost, from 0 to `max_boost`.

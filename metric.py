@@ -1,9 +1,9 @@
 """The Unified Metric for segmenting student essays, as one file to upload to Kaggle.
 
-A model marks the segments of an essay, such as a lead, a claim or evidence.  For each it says how likely it is
-to be effective.  ``score`` turns such a submission into one number between 0 and 1.  Numbers in brackets are
+A model marks the segments of an essay, such as a lead, a claim or evidence. For each it says how likely it is
+to be effective. ``score`` turns such a submission into one number between 0 and 1. Numbers in brackets are
 sections of the memo that defines the metric (R. Abboud, "Shovel-Ready Competition - Unified Metric", 2024).
-After ``score`` and ``prepare``, the stages follow in the order in which the data passes through them.  Then
+After ``score`` and ``prepare``, the stages follow in the order in which the data passes through them. Then
 ``Prepared`` puts them together, and the reading of the two tables comes last:
 
     overlap removal       [1]      remove_overlaps
@@ -18,28 +18,28 @@ After ``score`` and ``prepare``, the stages follow in the order in which the dat
 Two sentences of the memo are not followed, for the reasons given (numbers are of the repository's sample, whose
 score is 0.5880):
 
-* [2.1] averages all seven F1 scores.  Here a type that is absent from a sub-population's truth is left out of
-  its mean, so that one stray prediction does not cost a small group a seventh of its score.  To the letter,
+* [2.1] averages all seven F1 scores. Here a type that is absent from a sub-population's truth is left out of
+  its mean, so that one stray prediction does not cost a small group a seventh of its score. To the letter,
   with ``average_all_types``, the sample gets 0.3306, because no prediction can ever earn the absent types.
-* [3] calls a softmin of temperature 0 uniform averaging.  By its formula, which counts here, it is the mean
+* [3] calls a softmin of temperature 0 uniform averaging. By its formula, which counts here, it is the mean
   weighted by the number of essays: 0.6204, where the plain mean of the sub-populations would be 0.6055.
 
 The temperature of 65 is this file's default: the memo says "currently selected to be 50-80" [5], and 65 is the
-middle.  At any temperature, a better score of a group that is already good can lower the final score, because
+middle. At any temperature, a better score of a group that is already good can lower the final score, because
 the weights follow the weakest groups.
 
 Where the memo is silent, this file decides:
 
 * Segments that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``) and d[1], the
-  probability of being effective.  So the score does not depend on the order of the rows.
-* The words of a discarded segment stay used.  A segment that had one word from the beginning and lost nothing
+  probability of being effective. So the score does not depend on the order of the rows.
+* The words of a discarded segment stay used. A segment that had one word from the beginning and lost nothing
   stays; the memo discards those that are cut down to one word [1].
 * A discarded prediction is not a false positive.
 * True segments that overlap lose words by the same rule, and a ``TruthOverlapWarning`` says so.
-* Each value of each attribute forms a sub-population, and so do missing values.  Its size is its number of
-  essays.  All sub-populations share one softmin.
+* Each value of each attribute forms a sub-population, and so do missing values. Its size is its number of
+  essays. All sub-populations share one softmin.
 * Predictions for essays outside the solution are ignored, and an empty submission scores 0.
-* A probability may be outside [0, 1] by 0.000001.  A pair may miss the sum 1 by 0.001 and is then normalized.
+* A probability may be outside [0, 1] by 0.000001. A pair may miss the sum 1 by 0.001 and is then normalized.
 """
 
 import functools
@@ -84,11 +84,11 @@ Floats = npt.NDArray[np.float64]
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
+    """The submission is wrong. Kaggle knows this exception by its name and shows its text to participants."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this text only to the host."""
+    """The solution or a parameter is wrong. Kaggle shows this text only to the host."""
 
 
 class TruthOverlapWarning(UserWarning):
@@ -115,41 +115,41 @@ def score(
     On Kaggle, switch on "Pass complete submission".
 
     In each essay, overlaps among the predicted segments are removed: a word stays with the segment that begins
-    first.  A segment that is left with one word or none vanishes, and is no false positive.  Then a prediction
-    P matches a true segment G of its type if they share at least `overlap_threshold` of the words of each.  A
-    match counts w·IoU(P, G) + (1 - w)·d[E] true positives, and the rest of it is a false negative.  Here w is
-    `segment_weight`, and IoU is the number of common words divided by the number of words in either.  The
-    prediction gives the probability d[E] to the true effectiveness E.  The F1 scores of the types that occur
-    are averaged within each sub-population of writers, and the softmin of these averages is the score.  Writers
+    first. A segment that is left with one word or none vanishes, and is no false positive. Then a prediction
+    P matches a true segment G of its type if they share at least `overlap_threshold` of the words of each. A
+    match counts w·IoU(P, G) + (1 - w)·d[E] true positives, and the rest of it is a false negative. Here w is
+    `segment_weight`, and IoU is the number of common words divided by the number of words in either. The
+    prediction gives the probability d[E] to the true effectiveness E. The F1 scores of the types that occur
+    are averaged within each sub-population of writers, and the softmin of these averages is the score. Writers
     whose attribute is missing form a sub-population of their own.
 
     Parameters
     ----------
     solution : DataFrame, one row per true segment
         `row_id_column_name`, `essay_id_column_name`, ``discourse_type``, ``predictionstring``,
-        ``discourse_effectiveness`` (0 or 1) and the columns of `subpopulation_column_names`.  The column
+        ``discourse_effectiveness`` (0 or 1) and the columns of `subpopulation_column_names`. The column
         ``predictionstring`` has the positions of a segment's words in the essay, from 0, as in "45 46 47".
     submission : DataFrame, one row per predicted segment
         The same first four columns, and ``score_discourse_effectiveness_0`` and
         ``score_discourse_effectiveness_1``: two probabilities that sum to 1.
     row_id_column_name : str
-        The column that names rows in messages.  It has no influence on the score.
+        The column that names rows in messages. It has no influence on the score.
     essay_id_column_name : str
-        The column of essay ids.  Essays are the same if their ids are the same text.
+        The column of essay ids. Essays are the same if their ids are the same text.
     subpopulation_column_names : str
-        The columns of the writer's attributes, separated by commas.  With "", all essays form one
+        The columns of the writer's attributes, separated by commas. With "", all essays form one
         sub-population.
     segment_weight : float in [0, 1]
         w, the share of a true positive that depends on the words; the rest depends on the effectiveness.
     overlap_threshold : float in (0.5, 1]
         The least share of a prediction's words, and of a true segment's words, that both must have in common.
     temperature : float, at least 0
-        α of the softmin.  With 0, the softmin is the mean weighted by the number of essays.  With infinity, it
+        α of the softmin. With 0, the softmin is the mean weighted by the number of essays. With infinity, it
         is the minimum.
     intersectional : bool
         Whether each combination of the attributes' values forms a sub-population, instead of each value.
     average_all_types : bool
-        Whether the F1 scores of all seven types are averaged, as the memo says.  Those of types that the truth
+        Whether the F1 scores of all seven types are averaged, as the memo says. Those of types that the truth
         of a sub-population lacks count 0, and no prediction can raise them.
 
     Returns
@@ -160,7 +160,7 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, or none of its essays is in the solution.  The text says nothing else about
+        The submission is malformed, or none of its essays is in the solution. The text says nothing else about
         the solution.
     HostVisibleError
         The solution is malformed or a parameter is out of range.
@@ -183,7 +183,7 @@ def score(
     >>> round(score(solution, submission, "row_id", subpopulation_column_names="ell_status"), 6)
     0.857677
 
-    An empty submission scores 0.  A message says what was expected, where, and what was found there:
+    An empty submission scores 0. A message says what was expected, where, and what was found there:
 
     >>> score(solution, submission.head(0), "row_id", subpopulation_column_names="ell_status")
     0.0
@@ -228,7 +228,7 @@ def prepare(
 ) -> "Prepared":
     """Check a solution once, so that many submissions can be scored against it.
 
-    The parameters and errors are those of `score`.  A `TruthOverlapWarning` says that true segments overlap.
+    The parameters and errors are those of `score`. A `TruthOverlapWarning` says that true segments overlap.
     """
     _check_parameter("row_id_column_name", row_id_column_name, str)
     _check_parameter("essay_id_column_name", essay_id_column_name, str)
@@ -273,9 +273,9 @@ def prepare(
 def remove_overlaps(segments: "Segments") -> "Segments":
     """Give every word of an essay to the first segment that holds it, across all types [1].
 
-    A segment that lost words and has at most one left is discarded.  Its words stay used.
+    A segment that lost words and has at most one left is discarded. Its words stay used.
 
-    The second segment loses its first two words.  The third one keeps only one word and is discarded:
+    The second segment loses its first two words. The third one keeps only one word and is discarded:
 
     >>> zeros = np.zeros(3, dtype=np.int64)
     >>> left = remove_overlaps(Segments(
@@ -284,8 +284,8 @@ def remove_overlaps(segments: "Segments") -> "Segments":
     ([0, 10], [9, 19])
     """
     segments = segments.take(_reading_order(segments))
-    # Earlier segments start at or before this one.  So the words that they share with it are its first ones, up
-    # to the largest last word so far.  A running maximum says where its unused words begin.  The keys of an
+    # Earlier segments start at or before this one. So the words that they share with it are its first ones, up
+    # to the largest last word so far. A running maximum says where its unused words begin. The keys of an
     # essay are larger than those of all essays before it, so the maximum never reaches into another essay.
     used = np.maximum.accumulate(word_key(segments.essay, segments.last))
     first_unused = np.append(0, used + 1)[:-1] - word_key(segments.essay, np.int64(0))
@@ -304,7 +304,7 @@ class Segments(NamedTuple):
     first: Ints  # the positions of the first and the last word in the essay, both inclusive, from 0
     last: Ints
     discourse_type: Ints  # an index into `DISCOURSE_TYPES`
-    d1: Floats  # d[1], the probability of being effective; d[0] = 1 - d[1].  Of a true segment, the label E
+    d1: Floats  # d[1], the probability of being effective; d[0] = 1 - d[1]. Of a true segment, the label E
     row: Ints  # the position of the segment's row in its table, from 0
 
     def take(self, index: npt.NDArray[Any]) -> "Segments":
@@ -331,7 +331,7 @@ def _reading_order(segments: Segments) -> Ints:
     start = word_key(segments.essay, segments.first)
     key = (word_key(start, segments.last) << _TYPE_BITS) | segments.discourse_type
     order = np.argsort(key, kind="stable")
-    # Few keys are equal, and only among these d[1] decides.  Sorting all by d[1] would take far longer.
+    # Few keys are equal, and only among these d[1] decides. Sorting all by d[1] would take far longer.
     tied = np.flatnonzero(np.diff(key[order]) == 0)
     if len(tied):
         tied = np.union1d(tied, tied + 1)
@@ -349,12 +349,12 @@ def match(predictions: Segments, truths: Segments, overlap_threshold: float) -> 
     The threshold must be above one half, because only then can a segment have at most one partner.
     """
     # A prediction with more than half of a truth's words has its middle word, and without overlaps only one
-    # prediction can have that word.  So the only candidate is the last prediction that starts at or before it.
+    # prediction can have that word. So the only candidate is the last prediction that starts at or before it.
     if not len(predictions.row):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     middle = word_key(truths.essay, (truths.first + truths.last) // 2)
     candidate = np.searchsorted(word_key(predictions.essay, predictions.first), middle, side="right") - 1
-    # If no prediction starts there or before, the index is -1, which takes the last prediction.  It starts
+    # If no prediction starts there or before, the index is -1, which takes the last prediction. It starts
     # after the middle word, too, and so has at most half of the truth's words.
     rivals = predictions.take(candidate)
     common = common_words(rivals, truths)
@@ -416,7 +416,7 @@ def count_outcomes(
     types = len(DISCOURSE_TYPES)
 
     def total(cell: Ints, weights: Floats | None = None) -> Floats:
-        # bincount adds in the order of the segments, which are sorted.  So no sum depends on the order of rows.
+        # bincount adds in the order of the segments, which are sorted. So no sum depends on the order of rows.
         return np.bincount(cell, weights, minlength=essays * types).astype(np.float64)
 
     predicted = predictions.essay * types + predictions.discourse_type
@@ -441,7 +441,7 @@ def f1_of_types(counts: Floats) -> Floats:
 def macro_f1(counts: Floats, average_all_types: bool = False) -> Floats:
     """τ, the mean F1 over the types that the truth has, or over all of them [2.1].
 
-    The first type was predicted well and the second one was missed.  The truth lacks the third, which counts to
+    The first type was predicted well and the second one was missed. The truth lacks the third, which counts to
     the letter of the memo alone:
 
     >>> counts = np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])
@@ -498,7 +498,7 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
     >>> [softmin_weights([0.6, 0.8], [1, 1], a).round(3).tolist() for a in (0, 10, np.inf)]
     [[0.5, 0.5], [0.881, 0.119], [1.0, 0.0]]
     """
-    # Scores are counted from the lowest one, so that no exponential overflows.  An infinite α would make NaN of
+    # Scores are counted from the lowest one, so that no exponential overflows. An infinite α would make NaN of
     # an excess of 0, which is therefore never multiplied.
     _, excess = _above_lowest(scores, sizes)
     exponent = np.multiply(excess, temperature, out=np.zeros_like(excess), where=excess > 0)
@@ -509,12 +509,12 @@ def softmin_weights(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: fl
 def softmin(scores: npt.ArrayLike, sizes: npt.ArrayLike, temperature: float) -> Floats:
     """Softmin of the scores: ν = Σ_j β_j·s_j [3].
 
-    The memo has two models that are equal on average.  The second one is biased:
+    The memo has two models that are equal on average. The second one is biased:
 
     >>> [softmin([[0.7, 0.7], [0.6, 0.8]], [1, 1], a).round(3).tolist() for a in (0, 10, np.inf)]
     [[0.7, 0.7], [0.7, 0.624], [0.7, 0.6]]
     """
-    # The excess over the lowest score is averaged.  So equal scores give exactly themselves, and no rounding
+    # The excess over the lowest score is averaged. So equal scores give exactly themselves, and no rounding
     # can bring ν below the lowest score.
     lowest, excess = _above_lowest(scores, sizes)
     return np.asarray(lowest + (softmin_weights(scores, sizes, temperature) * excess).sum(axis=-1))
@@ -669,9 +669,9 @@ def parse_predictionstrings(cells: list[str]) -> tuple[Ints, Ints]:
         value = joined[np.minimum(begin + digit, len(joined) - 1)] - np.uint8(ord("0"))
         in_number &= (value < 10) & (digit < length)
         first = np.where(in_number, first * 10 + value, first)
-    # Write all positions out: the ruler "0 1 2 … 45 46 47 48 …".  A valid cell such as "45 46 47" is a piece of
-    # it.  So find where the ruler has the cell's first number, and compare the texts from there.  The cell must
-    # end where a number does.  A position takes at least two characters, which bounds the ruler.
+    # Write all positions out: the ruler "0 1 2 … 45 46 47 48 …". A valid cell such as "45 46 47" is a piece of
+    # it. So find where the ruler has the cell's first number, and compare the texts from there. The cell must
+    # end where a number does. A position takes at least two characters, which bounds the ruler.
     furthest = (first + length // 2).max(initial=0)
     ruler, starts, position_ending_at = _ruler(max(1 << int(furthest).bit_length(), SHORTEST_RULER))
     start = starts[first]
@@ -791,7 +791,7 @@ def _attributes(subpopulation_column_names: str) -> list[str]:
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------
-# Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
+# Each hosted file is uploaded alone, so it repeats what several of them need. A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
@@ -886,7 +886,7 @@ def _listed(texts: Sequence[str], total: int, room: int) -> str:
 
 
 def _texts(table: _Table, column: str) -> tuple[Ints, list[str]]:
-    """A code for the text of each row and the distinct texts.  No cell may be missing or blank."""
+    """A code for the text of each row and the distinct texts. No cell may be missing or blank."""
     codes, texts = _factorize(table.frame[column])
     table.reject(column, codes < 0, lambda row: "missing", "a value in every row")
     return codes, texts

@@ -3,7 +3,7 @@
     python -m benchmarks.answer_key [--boards 200]
 
 Everything is made up: a key, teams that make mistakes, of which models may share some, and twelve labels of
-the key that are wrong.  The page about the answer key has these numbers.  At the end stands the share of the
+the key that are wrong. The page about the answer key has these numbers. At the end stands the share of the
 time of `podium rank` that the search takes.
 """
 

@@ -1,7 +1,7 @@
 """The F1 of Feedback Prize 1 as its public notebooks compute it: with sets of words, and with ranges of them.
 
-Section 2.1 of the memo gives the rules.  A prediction matches a truth of its type if they share at least half
-of the words of each.  If several predictions match a truth, the one with the largest overlap counts.
+Section 2.1 of the memo gives the rules. A prediction matches a truth of its type if they share at least half
+of the words of each. If several predictions match a truth, the one with the largest overlap counts.
 """
 
 from collections.abc import Callable

@@ -3,16 +3,16 @@
     python -m benchmarks.coverage [--boards 50] [--kinds SET … | --only NAME …] [--fields FOLDER] [--save CSV]
     python -m benchmarks.coverage --detectable [--sets 200]
 
-A population of items is made, with teams whose answers to every item are known.  A test set is drawn from it
-with replacement, and podium says what it says about the board.  Then 20 other test sets of the same size are
+A population of items is made, with teams whose answers to every item are known. A test set is drawn from it
+with replacement, and podium says what it says about the board. Then 20 other test sets of the same size are
 drawn, and the program looks who is first there, and whether intervals hold the values of the population.
 
-What is said is compared with what came.  A withheld number says nothing.  After ± stands the standard error
+What is said is compared with what came. A withheld number says nothing. After ± stands the standard error
 over boards.
 
 In each board, everything is drawn again: the groups of the items, the teams and their runtimes.
 
-The results of real systems are a population, too.  They are read from ``--fields``, where a CSV file has a row
+The results of real systems are a population, too. They are read from ``--fields``, where a CSV file has a row
 per item and a column per system: ratings of translations (google/wmt-mqm-human-evaluation), and public results
 of TREC, ASlib, OpenML and the M3 competition.
 """
@@ -64,7 +64,7 @@ class Kind(NamedTuple):
     """A kind of population with the board of its teams."""
 
     teams: int
-    # The relative sizes of the groups of items.  Without them, the metric is a mean without groups.
+    # The relative sizes of the groups of items. Without them, the metric is a mean without groups.
     shares: tuple[float, ...] = ()
     # How much more likely a wrong answer is in each group.
     harder: tuple[float, ...] = ()
@@ -771,7 +771,7 @@ def _of_winners(of_kind: pd.DataFrame) -> tuple[str, tuple[float, float]]:
 
 
 def _mean_and_error(rows: pd.DataFrame, column: str) -> tuple[float, float]:
-    """Compute the mean over boards, and its standard error.  In a board, statements are weighted by prizes."""
+    """Compute the mean over boards, and its standard error. In a board, statements are weighted by prizes."""
     weights = rows["won"].where(rows["won"] > 0, 1.0)
     boards = [rows["population"], rows["board"]]
     of_boards = (rows[column] * weights).groupby(boards).sum() / weights.groupby(boards).sum()

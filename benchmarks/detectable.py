@@ -3,8 +3,8 @@
     python -m benchmarks.coverage --detectable [--sets 200]
 
 For each kind of population, two submissions are made whose true difference is the median of what podium calls
-`detectable` for them on such test sets.  Then other test sets are drawn, and the program counts in how many of
-them the interval of the difference excludes 0.  Sets with a doubt are counted apart, because nothing is said
+`detectable` for them on such test sets. Then other test sets are drawn, and the program counts in how many of
+them the interval of the difference excludes 0. Sets with a doubt are counted apart, because nothing is said
 there.
 """
 
@@ -53,7 +53,7 @@ def item_wise(
 ) -> Population:
     """Make a population of items with statistics; the first submission is poor in some of the items, too.
 
-    In a share of the items, the second one has mistakes of its own.  Without it, it is nowhere better.
+    In a share of the items, the second one has mistakes of its own. Without it, it is nowhere better.
     """
     random = np.random.default_rng(seed)
     number = len(prepared.items)

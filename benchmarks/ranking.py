@@ -2,8 +2,8 @@
 
     python -m benchmarks.ranking [FOLDER] [--teams 30] [--tiny 100000]
 
-FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
-essays of the same number and size are ranked.  The file of every team is a different part of the submission.
+FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair. Without it, made-up
+essays of the same number and size are ranked. The file of every team is a different part of the submission.
 With ``--teams 2000`` the files take 40 GB, and to score them takes minutes.
 """
 
@@ -39,7 +39,7 @@ import pandas as pd
 def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
     return float(len(submission))
 """
-# This program is a run in a process of its own.  Its memory is Linux's VmHWM, because that of getrusage would
+# This program is a run in a process of its own. Its memory is Linux's VmHWM, because that of getrusage would
 # include the memory of the parent.
 PROGRAM = """
 import re, resource, sys, time

@@ -2,9 +2,9 @@
 
     python -m benchmarks.running [--seconds 0.5] [--repeats 3]
 
-The models import numpy and then work.  "cold" means that the files of Python, numpy and the models were
-dropped from the page cache before; podium's own unmeasured run has to make up for it.  The last row leaves that
-run out.  Run it as root and as another user; it takes about a
+The models import numpy and then work. "cold" means that the files of Python, numpy and the models were
+dropped from the page cache before; podium's own unmeasured run has to make up for it. The last row leaves that
+run out. Run it as root and as another user; it takes about a
 minute.
 """
 

@@ -2,11 +2,11 @@
 
     python -m benchmarks.scifact [GOLD PREDICTIONS [EVAL.PY]]
 
-GOLD and PREDICTIONS are official files, such as claims_dev.jsonl and a system's answers to it.  Their claims
-are repeated under new ids until there are 300 and 30,000.  Without these files, those of the sample are taken.
+GOLD and PREDICTIONS are official files, such as claims_dev.jsonl and a system's answers to it. Their claims
+are repeated under new ids until there are 300 and 30,000. Without these files, those of the sample are taken.
 
-EVAL.PY is the leaderboard's own program.  If it is given, it is timed in the same run: as a process, and inside
-this process.  There the garbage collector has more to look through, because of pandas' many objects.
+EVAL.PY is the leaderboard's own program. If it is given, it is timed in the same run: as a process, and inside
+this process. There the garbage collector has more to look through, because of pandas' many objects.
 """
 
 import contextlib

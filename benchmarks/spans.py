@@ -2,8 +2,8 @@
 
     python -m benchmarks.spans [FOLDER]
 
-FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
-essays of the same number and size are scored.  The texts are made up, and a word is one or two tokens.
+FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair. Without it, made-up
+essays of the same number and size are scored. The texts are made up, and a word is one or two tokens.
 """
 
 import functools

@@ -1,9 +1,9 @@
-"""How large must a test set be?  The numbers and the picture of the page with this title.
+"""How large must a test set be? The numbers and the picture of the page with this title.
 
     python -m benchmarks.test_sets [--sets 24]
 
 The corpus and the two baselines are made up: 3,000 essays, of which 9% are by learners of English, and 7% by
-writers whose status is missing.  The second baseline is the first one without 8% of its segments.  Test sets
+writers whose status is missing. The second baseline is the first one without 8% of its segments. Test sets
 are drawn from the corpus in proportion to the groups, and with groups that are as equal as they can be, with at
 most half of each.
 """

@@ -2,7 +2,7 @@
 
     python -m benchmarks.trec_is
 
-Tweets, labels and runs are made up.  The literal transcription of the tests is timed in the same run.  As a
+Tweets, labels and runs are made up. The literal transcription of the tests is timed in the same run. As a
 process on two cores of another machine, the track's own script took 2.0 s for 6,868 tweets and 4.5 s for
 17,741.
 """

@@ -2,8 +2,8 @@
 
     python -m benchmarks.unified_metric [FOLDER] [OLDER]
 
-FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair.  Without it, made-up
-essays of the same number and size are scored.  OLDER is a checkout of an earlier version, such as
+FOLDER holds solution.csv.gz and submission.csv.gz, such as the full Feedback-Prize pair. Without it, made-up
+essays of the same number and size are scored. OLDER is a checkout of an earlier version, such as
 `git worktree add OLDER 4a32bb73` makes of 5.0.0; its `podium score` runs in turns with this one.
 
 Other scorers are timed in the same run:
@@ -11,7 +11,7 @@ Other scorers are timed in the same run:
 - nervaluate counts strict, exact, partial and type matches of labeled spans, if it is installed;
 - the classic scorers compute the plain F1 of Feedback Prize 1, from ranges of words or from sets.
 
-None of them removes overlaps, weighs effectiveness or knows sub-populations.  The extra `dev` installs
+None of them removes overlaps, weighs effectiveness or knows sub-populations. The extra `dev` installs
 nervaluate.
 """
 

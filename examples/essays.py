@@ -79,7 +79,7 @@ def make_competition(
         gap[(position > 0) & (random.random(len(essay)) < SHARED_WORD_SHARE)] = -1
     end = np.cumsum(words + gap)
     end -= np.repeat((end - words - gap)[position == 0], per_essay)
-    # The first segment always fits.  A later one is left out if it would lie beyond the longest essay.
+    # The first segment always fits. A later one is left out if it would lie beyond the longest essay.
     exists = (end <= MOST_ESSAY_WORDS) | (position == 0)
     essay, kind, words, end = essay[exists], kind[exists], words[exists], end[exists]
     first = np.maximum(end - words, 0)
@@ -127,7 +127,7 @@ def _make_submission(
     certainty = random.beta(2 + 6 * skill, 3)
     d1 = np.where(effective, certainty, 1 - certainty).round(4)
 
-    # Some segments are predicted twice, a little shifted.  Overlap removal takes the words of most of these.
+    # Some segments are predicted twice, a little shifted. Overlap removal takes the words of most of these.
     twice = random.random(len(essay)) < 0.02
     order = np.argsort(np.concatenate([np.arange(len(essay)), np.flatnonzero(twice)]), kind="stable")
 

@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The tests start hundreds of processes.  All of them share compiled files, even if the environment forbids
+# The tests start hundreds of processes. All of them share compiled files, even if the environment forbids
 # these.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 # Libraries' warnings about themselves must not appear in the outputs of these processes.
 os.environ.pop("PYTHONWARNINGS", None)
 
-# Notebooks, matplotlib and others want to write into the home folder, which may not be there.  Workers of
+# Notebooks, matplotlib and others want to write into the home folder, which may not be there. Workers of
 # pytest-xdist get the home of the process that starts them.
 if not os.access(os.path.expanduser("~"), os.W_OK):
     os.environ["HOME"] = tempfile.mkdtemp()
@@ -133,7 +133,7 @@ def _seeds_are_known() -> Iterator[None]:
 def _process_stays_as_it_was() -> Iterator[None]:
     """Fail the test that leaves something behind, before it makes a later test fail at random.
 
-    A thread of an earlier test can end with an error in a later one, and so on.  Threads that libraries keep
+    A thread of an earlier test can end with an error in a later one, and so on. Threads that libraries keep
     until the process ends are daemons.
     """
     before, threads = _state_of_process(), set(threading.enumerate())

@@ -60,7 +60,7 @@ def test_no_circles() -> None:
     assert set(order) == set(FILES) - ENTRANCES
 
 
-# From the lowest to the highest.  A room may use every room below it.
+# From the lowest to the highest. A room may use every room below it.
 ROOMS = (
     "common", "child", "tables", "metric", "statistics", "scoring", "contest", "spans", "markups",
     "report", "hosting", "running", "ranking", "cli",

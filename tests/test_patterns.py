@@ -1,6 +1,6 @@
 """No regular expression takes time that grows faster than the text, whatever the text is.
 
-A stranger chooses the texts.  Every pattern in the sources is tried on long repetitions of what it looks for.
+A stranger chooses the texts. Every pattern in the sources is tried on long repetitions of what it looks for.
 """
 
 import ast

@@ -4,7 +4,7 @@
     podium rank FOLDER/solution.csv FOLDER/submissions --metric examples/translations/metric.py --no-boost \\
         --items segment --title "Ten translations of the news" --out FOLDER/final
 
-A submission is what professional translators thought of one translation: a rating for each segment.  The
+A submission is what professional translators thought of one translation: a rating for each segment. The
 segments that do not decide are the Public part, in which one sees whether the board was right.
 """
 

@@ -1,6 +1,6 @@
 """The companion of markup consistency: files, two markups alone, and what became of every object of a markup.
 
-The objects of a markup are its elements, fragments and overtexts.  The functions and the class are the members
+The objects of a markup are its elements, fragments and overtexts. The functions and the class are the members
 of `companion`, which `podium.metric.contract.Companion` describes.
 """
 
@@ -152,7 +152,7 @@ def _pairs(
 ) -> list[Pair]:
     """The partners of one problem of a level.
 
-    `compared` is what the metric's ``consistency`` returned for two markups.  It may have swapped them.
+    `compared` is what the metric's ``consistency`` returned for two markups. It may have swapped them.
     """
     *sides, levels = compared
     level, pairs = levels[name], list[Pair]()
@@ -178,7 +178,7 @@ def _pairs(
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """Make a submission that shows the form.  Its markups are empty.
+    """Make a submission that shows the form. Its markups are empty.
 
     If all markups of the experts have the form of READ//ABLE, the markups of the submission have it, too,
     because the metric requires that.

@@ -1,14 +1,14 @@
 """Read the exports of annotation tools as markups: brat, INCEpTION (UIMA CAS) and Label Studio.
 
-The reader of each tool makes documents: texts with marks, each of which has an author and named labels.  One
-function turns these into markups.  A mark becomes one element.  Its labels become tags, its places become
-fragments, and its notes become overtexts.  A brat event with its arguments is one mark with several places, and
-so is an Equiv set.  Annotators are the experts, except one called "algorithm".  Predictions of Label Studio are
+The reader of each tool makes documents: texts with marks, each of which has an author and named labels. One
+function turns these into markups. A mark becomes one element. Its labels become tags, its places become
+fragments, and its notes become overtexts. A brat event with its arguments is one mark with several places, and
+so is an Equiv set. Annotators are the experts, except one called "algorithm". Predictions of Label Studio are
 the algorithm's.
 
 Every reader also says how many annotations a file has, and counts by kind what markups cannot have, such as
-relations.  What is neither in a mark nor counted is counted by `podium.markups.files.Account`.  A warning names
-the marks whose place is in doubt.  What is not an annotation of text is refused.
+relations. What is neither in a mark nor counted is counted by `podium.markups.files.Account`. A warning names
+the marks whose place is in doubt. What is not an annotation of text is refused.
 """
 
 import datetime
@@ -396,8 +396,8 @@ class _Brat:
 def _read_brat(file: Path, export: Export) -> int:
     """Read a file of brat.
 
-    The first folder in the export is the annotator, and the folders in it are part of the document's name.  If
-    there is none, the export is a folder of one annotator.  The text stands beside the annotations, or under
+    The first folder in the export is the annotator, and the folders in it are part of the document's name. If
+    there is none, the export is a folder of one annotator. The text stands beside the annotations, or under
     the document's name in the export, or in a folder above.
     """
     content = _Brat(read_text(file, export.error), export.left_out)
@@ -543,7 +543,7 @@ def _labels_of(annotation: Any, features: Sequence[str], layer: str) -> tuple[li
 
 # ---- Label Studio ----------------------------------------------------------------------------------------
 
-# What can be said about a region of text, or about a whole task.  Other types are regions of something else.
+# What can be said about a region of text, or about a whole task. Other types are regions of something else.
 _SAID = ("labels", "choices", "taxonomy", "rating", "number", "datetime", "textarea")
 _ADDRESS = re.compile(r"\s*(\w+:/)?/\S+\s*")  # as Label Studio has it in place of a text that is elsewhere
 
@@ -563,7 +563,7 @@ class _Task(NamedTuple):
 def _read_label_studio(file: Path, export: Export) -> int:
     """Read the annotations and the first prediction of each task in a JSON export of Label Studio.
 
-    A task can show several texts.  Then each of them is a document.
+    A task can show several texts. Then each of them is a document.
     """
     tasks = list[_Task]()
     models = set[str]()
@@ -734,7 +734,7 @@ def _shown(result: Result) -> str:
 def _keys_of_texts(tasks: Sequence[_Task]) -> dict[str, str]:
     """For each text that the tasks show, the key that it has in their data.
 
-    An export does not say this key.  It is the one under which most of what regions quote is true, among
+    An export does not say this key. It is the one under which most of what regions quote is true, among
     several the one that is called like what is shown, then "text", then the one with the longest texts.
     """
     quoted: dict[str, list[tuple[Result, Place]]] = {}
@@ -797,7 +797,7 @@ def _place(result: Result) -> Place:
 def _marks(results: Iterable[Result]) -> list[Mark]:
     """A mark for each region, and for each thing that is said about the whole task.
 
-    The results with the same id are about the same region, unless they stand at other places.  Texts become
+    The results with the same id are about the same region, unless they stand at other places. Texts become
     notes, and everything else labels.
     """
     marks: dict[Any, Mark] = {}

@@ -1,13 +1,13 @@
 """Consistency of an algorithm's text markup with experts who disagree, as one file to upload to Kaggle.
 
-A markup describes a text, such as an essay with its errors.  It has elements, for example one for each error.
-An element can have tags, fragments of the text, and overtexts, which are comments.  Fragments and overtexts can
-have tags, too, and fragments can have overtexts.  Several experts mark up the same text, and they disagree.
-``score`` asks how well an algorithm's markup agrees with theirs.  It divides this by how well the experts agree
+A markup describes a text, such as an essay with its errors. It has elements, for example one for each error.
+An element can have tags, fragments of the text, and overtexts, which are comments. Fragments and overtexts can
+have tags, too, and fragments can have overtexts. Several experts mark up the same text, and they disagree.
+``score`` asks how well an algorithm's markup agrees with theirs. It divides this by how well the experts agree
 with each other.
 
-``score`` cites a paper. "(7)" is an equation of that paper and "3.4.4" is a section.  After the public
-functions come the stages, in the order in which the data passes through them.  The functions that read the
+``score`` cites a paper. "(7)" is an equation of that paper and "3.4.4" is a section. After the public
+functions come the stages, in the order in which the data passes through them. The functions that read the
 input come last:
 
 * consistency (7): ``consistency``, ``level_of``
@@ -17,23 +17,23 @@ input come last:
 * weights (7): ``weights_in_use``
 * input (1) to (4): ``read_experts``, ``read_markup``
 
-To compare two markups, their elements are paired one to one.  This pairing is called the accordance, and the
-two elements of a pair are called partners.  The overtexts and fragments of partners are paired in the same way.
-Criteria from 0 to 1 say how well the markups agree.  A criterion with a dot is a part of the one before the
+To compare two markups, their elements are paired one to one. This pairing is called the accordance, and the
+two elements of a pair are called partners. The overtexts and fragments of partners are paired in the same way.
+Criteria from 0 to 1 say how well the markups agree. A criterion with a dot is a part of the one before the
 dot:
 
 * ``total`` (7) is C, the weighted average of the six criteria below.
 * ``accordance`` (13) is the share of the elements that have a partner.
 * ``tags`` (14) says how well the tags of partners agree.
-* ``overtexts`` (15) says how well the overtexts of partners agree.  Its parts are ``overtexts.accordance``
+* ``overtexts`` (15) says how well the overtexts of partners agree. Its parts are ``overtexts.accordance``
   (16), ``overtexts.texts`` (17) and ``overtexts.tags`` (18).
-* ``fragments`` (19) says how well the fragments of partners agree.  Its parts are ``fragments.accordance``
-  (20), ``fragments.texts`` (21), ``fragments.tags`` (22) and ``fragments.overtexts`` (3.4.4).  The last one has
+* ``fragments`` (19) says how well the fragments of partners agree. Its parts are ``fragments.accordance``
+  (20), ``fragments.texts`` (21), ``fragments.tags`` (22) and ``fragments.overtexts`` (3.4.4). The last one has
   the same parts as ``overtexts``.
 * ``fragment_text_union`` (23) compares the characters that all fragments of either partner cover.
 * ``fragment_tag_union`` (24) compares the tags that all fragments of either partner have.
 
-An example with two markups of a text.  The first has one element, with a comment.  The second has two elements,
+An example with two markups of a text. The first has one element, with a comment. The second has two elements,
 without comments:
 
 >>> fragment = {"start": 0, "end": 10, "tags": ["a"]}
@@ -44,8 +44,8 @@ without comments:
 >>> criteria = rules.criteria_of([(read_markup(one, None), read_markup(other, None))])[0]
 >>> of = dict(zip(CRITERIA, criteria.round(4).tolist()))
 
-Only the first element of each markup can be partners, because their fragments share characters.  So two of the
-three elements have a partner (13).  Their tags are equal (14), but only one of them has a comment (15).  Their
+Only the first element of each markup can be partners, because their fragments share characters. So two of the
+three elements have a partner (13). Their tags are equal (14), but only one of them has a comment (15). Their
 fragments share 5 of 10 and 10 characters (21), and one of one and two tags (22):
 
 >>> of["accordance"], of["tags"], of["overtexts"]
@@ -53,7 +53,7 @@ fragments share 5 of 10 and 10 characters (21), and one of one and two tags (22)
 >>> of["fragments.accordance"], of["fragments.texts"], of["fragments.tags"], of["fragments.overtexts"]
 (1.0, 0.5, 0.6667, 1.0)
 
-The criterion of the fragments is the mean of its four parts (19), and C is the mean of its six (7).  With only
+The criterion of the fragments is the mean of its four parts (19), and C is the mean of its six (7). With only
 one fragment each, the unions are the fragments (23), (24):
 
 >>> of["fragments"], of["fragment_text_union"], of["fragment_tag_union"], of["total"]
@@ -62,34 +62,34 @@ one fragment each, the unions are the fragments (23), (24):
 Three things in the paper are not followed to the letter:
 
 * (9) chooses the accordance that maximizes the weighted average of the level, and so may drop a weak pair to
-  raise the average.  Here it maximizes the sum of the pairs' weighted averages.  The parameter ``accordance``
+  raise the average. Here it maximizes the sum of the pairs' weighted averages. The parameter ``accordance``
   has "exact" for the letter, which gives the repository's sample 0.8996 instead of 0.8880.
-* (17) compares lemmas, and here words count as they are written, because Kaggle's image has no lemmatizer.  The
+* (17) compares lemmas, and here words count as they are written, because Kaggle's image has no lemmatizer. The
   parameter ``lemmatizer`` names one.
-* (24) has the name of (23), and (15) writes A_M for A_L.  Both are read as typing errors.
+* (24) has the name of (23), and (15) writes A_M for A_L. Both are read as typing errors.
 
 Where the paper is silent, this file decides:
 
-* Values that differ by less than 1e-9 count as equal.  Among equal pairings the one with more pairs wins, and
-  then the contents of the markups decide.  The order of objects in the file never matters.
-* Inner levels are paired first: the overtexts of fragments, then overtexts and fragments, then elements.  With
-  "exact" this leads to the joint optimum.  With "sum" it need not.
-* Objects that have nothing in common are never partners.  Two fragments need common characters, and two
-  overtexts need common words or tags.  Two elements need fragments that may be partners.
+* Values that differ by less than 1e-9 count as equal. Among equal pairings the one with more pairs wins, and
+  then the contents of the markups decide. The order of objects in the file never matters.
+* Inner levels are paired first: the overtexts of fragments, then overtexts and fragments, then elements. With
+  "exact" this leads to the joint optimum. With "sum" it need not.
+* Objects that have nothing in common are never partners. Two fragments need common characters, and two
+  overtexts need common words or tags. Two elements need fragments that may be partners.
 * Objects that are both empty may be partners: elements without fragments, overtexts without words and tags, and
   fragments without characters at the same place.
-* F(∅, ∅) = 1.  Where neither markup has objects of a kind, every criterion of that kind is 1.  Where only one
+* F(∅, ∅) = 1. Where neither markup has objects of a kind, every criterion of that kind is 1. Where only one
   markup has some, or where no pair is found, it is 0.
-* A weight is 1 by default, but 0 for what no expert marked.  A competition should give all weights, because its
+* A weight is 1 by default, but 0 for what no expert marked. A competition should give all weights, because its
   Public and Private parts may have different defaults.
-* A markup with "selections" has the form of the READ//ABLE competition.  It is read as one element without
-  overtexts.  Its selections are the fragments, with their type and subtype as tags.  If all markups of the
+* A markup with "selections" has the form of the READ//ABLE competition. It is read as one element without
+  overtexts. Its selections are the fragments, with their type and subtype as tags. If all markups of the
   experts have this form, a submission must have it, too, and ``accordance`` has the weight 0.
-* AMA is a mean over the documents with at least one expert, EMA and RMA over those with at least two.  EMA
+* AMA is a mean over the documents with at least one expert, EMA and RMA over those with at least two. EMA
   takes every pair of experts once.
-* A word is a sequence of letters, digits and underscores in lower case, with ё read as е.  Repeated words
+* A word is a sequence of letters, digits and underscores in lower case, with ё read as е. Repeated words
   count, but repeated tags do not.
-* Offsets count characters from 0, and the end is exclusive.  An element, a fragment or an overtext with a key
+* Offsets count characters from 0, and the end is exclusive. An element, a fragment or an overtext with a key
   that is not known is refused, because the key would be ignored.
 """
 
@@ -125,7 +125,7 @@ NAME = "markup_consistency"
 COMPLETE_SUBMISSION = False
 MEASURE_PARAMETERS = ("measure", "criterion")
 
-# The parts of each composite criterion.  The first part of each is its accordance.
+# The parts of each composite criterion. The first part of each is its accordance.
 OF_OVERTEXTS = ("overtexts.accordance", "overtexts.texts", "overtexts.tags")
 PARTS = {
     "total": ("accordance", "tags", "overtexts", "fragments", "fragment_text_union", "fragment_tag_union"),
@@ -194,22 +194,22 @@ def score(
     On Kaggle, leave "Pass complete submission" off, and give all `weights`: by default they depend on what the
     experts of a part have marked.
 
-    The consistency C of two markups is a number from 0 to 1.  AMA is the mean C of the algorithm's markup with
-    the experts' markups.  EMA is the mean C of the experts' markups with each other.  The score is the relative
-    accuracy RMA = AMA / EMA.  From 1 on, the algorithm agrees with the experts as well as they agree with each
-    other.  Documents with one expert are left out of RMA.  Only elements with common text are compared, and an
-    element without a partner lowers the score.  A markup has at most 2,000 elements, fragments and overtexts.
+    The consistency C of two markups is a number from 0 to 1. AMA is the mean C of the algorithm's markup with
+    the experts' markups. EMA is the mean C of the experts' markups with each other. The score is the relative
+    accuracy RMA = AMA / EMA. From 1 on, the algorithm agrees with the experts as well as they agree with each
+    other. Documents with one expert are left out of RMA. Only elements with common text are compared, and an
+    element without a partner lowers the score. A markup has at most 2,000 elements, fragments and overtexts.
 
     Parameters
     ----------
     solution : DataFrame
-        The experts' markups, with one row per document.  It has the column `row_id_column_name` and the column
-        ``markups``, which holds JSON: the list of the experts' markups.  Each has the form
+        The experts' markups, with one row per document. It has the column `row_id_column_name` and the column
+        ``markups``, which holds JSON: the list of the experts' markups. Each has the form
         ``{"elements": [{"tags": […], "overtexts": [{"comment": "…", "tags": […]}], "fragments": [{"start": 0,
-        "end": 10, "tags": […], "overtexts": […]}]}]}``.  Only ``elements``, ``start`` and ``end`` are required.
+        "end": 10, "tags": […], "overtexts": […]}]}]}``. Only ``elements``, ``start`` and ``end`` are required.
         If there is a column ``text``, offsets are checked against it.
     submission : DataFrame
-        The algorithm's markups, with one row per document.  It has the column `row_id_column_name` and the
+        The algorithm's markups, with one row per document. It has the column `row_id_column_name` and the
         column ``markup``, which holds JSON: one markup.
     row_id_column_name : str
         The name of the column with the documents' ids, which are compared as text.
@@ -223,21 +223,21 @@ def score(
         The weights that differ from the default, such as "tags=2,fragments.texts=0".
     lemmatizer : str
         How words are turned into lemmas before they are compared: "none", "pymorphy3" (for Russian), or
-        "simplemma:" and a language, such as "simplemma:en".  The package must be installed.
+        "simplemma:" and a language, such as "simplemma:en". The package must be installed.
 
     Returns
     -------
     float
-        The measure.  It is at least 0, and only RMA can be greater than 1.
+        The measure. It is at least 0, and only RMA can be greater than 1.
 
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  The text of the exception tells two things about the solution: how many
+        The submission is malformed. The text of the exception tells two things about the solution: how many
         documents are missing, and which offsets are beyond the text.
     HostVisibleError
-        The solution is malformed, a parameter is wrong, or the measure is not defined.  It is not defined if no
-        document has an expert.  RMA also needs a document with two experts who have something in common.
+        The solution is malformed, a parameter is wrong, or the measure is not defined. It is not defined if no
+        document has an expert. RMA also needs a document with two experts who have something in common.
 
     References
     ----------
@@ -246,7 +246,7 @@ def score(
 
     Examples
     --------
-    One of two experts marks a longer stretch as the error.  The algorithm agrees with the other expert:
+    One of two experts marks a longer stretch as the error. The algorithm agrees with the other expert:
 
     >>> def markup(end):
     ...     return {"elements": [{"fragments": [{"start": 0, "end": end, "tags": ["logic"]}]}]}
@@ -418,7 +418,7 @@ NOWHERE = Item((LAST_OFFSET + 1, LAST_OFFSET + 1, "", (), (), ()), -1, frozenset
 class Side(NamedTuple):
     """The elements and fragments of one side of a comparison, as columns.
 
-    One side is a single markup, or one markup of each pair of markups.  It has e elements and n fragments, and
+    One side is a single markup, or one markup of each pair of markups. It has e elements and n fragments, and
     the fragments cover m stretches of text.
     """
 
@@ -496,8 +496,8 @@ def _united(fragments: Sequence[Item]) -> list[tuple[int, int]]:
 
 
 # ---- Consistency (7) -------------------------------------------------------------------------------------
-# Many pairs of markups are compared at once.  There are several levels: elements, then overtexts and fragments
-# of elements, then overtexts of fragments.  What holds the objects of a level is called a holder.  For every
+# Many pairs of markups are compared at once. There are several levels: elements, then overtexts and fragments
+# of elements, then overtexts of fragments. What holds the objects of a level is called a holder. For every
 # pair of holders there is a problem: which objects of the one are the partners of which objects of the other?
 
 
@@ -645,7 +645,7 @@ def c_union_of_texts(x: Side, y: Side, ours: Ints, theirs: Ints) -> Floats:
     of_x, of_y = (
         np.bincount(side.covering, side.covered[1] - side.covered[0], len(side.elements)) for side in (x, y)
     )
-    # The stretches of an element do not overlap.  So the number of characters that two elements share is the
+    # The stretches of an element do not overlap. So the number of characters that two elements share is the
     # sum over the pairs of their stretches.
     i, k = overlapping(x.covered, y.covered).T
     shared = np.minimum(x.covered[1][i], y.covered[1][k]) - np.maximum(x.covered[0][i], y.covered[0][k])
@@ -671,10 +671,10 @@ def _ints(values: Iterable[Any]) -> Ints:
 
 def best_average(ends: Ints, worth: Floats, objects: int, share: float) -> Bools:
     """Choose the one-to-one pairs of a problem that make the level's weighted average the largest (9)."""
-    # Let q pairs be chosen among n objects, and let S be the sum of their worth.  Then the average is
-    # share·2q/n + (1 - share)·S/q.  For each q only the largest S matters, and this S/q falls as q grows.
-    # Let the best choices of low and of high pairs be known.  One bound holds for every size between the two.
-    # It is the average of high - 1 pairs if their mean worth were S/q of the low ones.  If this bound is not
+    # Let q pairs be chosen among n objects, and let S be the sum of their worth. Then the average is
+    # share·2q/n + (1 - share)·S/q. For each q only the largest S matters, and this S/q falls as q grows.
+    # Let the best choices of low and of high pairs be known. One bound holds for every size between the two.
+    # It is the average of high - 1 pairs if their mean worth were S/q of the low ones. If this bound is not
     # better than the best average so far, no size in between is tried.
     row, column = (np.unique(side, return_inverse=True)[1] for side in ends.T)
     if column.max() < row.max():
@@ -702,8 +702,8 @@ def _best_of_size(row: Ints, column: Ints, worth: Floats, pairs: int) -> Bools:
 
     If so many pairs are impossible, fewer are chosen.
     """
-    # There are as many spare columns as rows that must stay without a partner.  A spare column is worth more
-    # than all pairs together, so all spare columns are taken.  A pair that is not a candidate is worth so
+    # There are as many spare columns as rows that must stay without a partner. A spare column is worth more
+    # than all pairs together, so all spare columns are taken. A pair that is not a candidate is worth so
     # little that it is taken only if so many pairs are impossible.
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
     matrix = np.full((rows, columns + rows - pairs), float(rows + 1))
@@ -732,7 +732,7 @@ def weights_in_use(
 ) -> dict[str, float]:
     """Decide the weight of each criterion.
 
-    A weight that the host gives is used as it is.  Other weights are 1, but 0 for what no expert marked.
+    A weight that the host gives is used as it is. Other weights are 1, but 0 for what no expert marked.
     """
     elements = [element for expert in experts for element in expert.elements]
     fragments = [fragment for element in elements for fragment in element.fragments]
@@ -845,7 +845,7 @@ def read_items(
 def _tags(tags: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
     """The distinct tags, sorted and as a set; the same tag in two forms of Unicode is one.
 
-    Most objects have the same few tags.  Because of the cache they share the results.
+    Most objects have the same few tags. Because of the cache they share the results.
     """
     distinct = frozenset([unicodedata.normalize("NFC", tag) for tag in tags])
     return tuple(sorted(distinct)), distinct
@@ -889,7 +889,7 @@ def lemmatizer_of(name: str) -> Lemmatizer:
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------
-# Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
+# Each hosted file is uploaded alone, so it repeats what several of them need. A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
@@ -1048,7 +1048,7 @@ def _no_garbage() -> Iterator[None]:
 
 
 # ---- Shared: JSON ----------------------------------------------------------------------------------------
-# The readers of values raise a ValueError that says what is wrong.  The readers of lists add the number of the
+# The readers of values raise a ValueError that says what is wrong. The readers of lists add the number of the
 # item that has the fault.
 
 
@@ -1082,7 +1082,7 @@ def _read_keys(value: Any, keys: Keys) -> list[Any]:
 
 
 def _read_value(value: Any, kind: Any, subject: str = "", wanted: str = "") -> Any:
-    """A JSON value of type `kind`.  A whole number is an offset up to `LAST_OFFSET` and may be written 4.0."""
+    """A JSON value of type `kind`. A whole number is an offset up to `LAST_OFFSET` and may be written 4.0."""
     if kind is int and isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, kind) or isinstance(value, bool):
@@ -1194,7 +1194,7 @@ def overlapping(x: Ints, y: Ints) -> Ints:
     [[0, 0], [1, 2]]
     """
     # The candidates for a span come after all spans that end before it starts, and before all spans that start
-    # at its end or later.  Both bounds are found by binary search.  Ends are not sorted, but their running
+    # at its end or later. Both bounds are found by binary search. Ends are not sorted, but their running
     # maximum is, so the first bound is searched in that.
     x_end, y_end = (np.maximum(end, start + 1) for start, end in (x, y))
     first = np.searchsorted(np.maximum.accumulate(y_end), x[0], "right")
@@ -1245,8 +1245,8 @@ def components(ends: Ints) -> Ints:
 
 
 def _rank_within(group: Ints, values: Ints) -> Ints:
-    """The rank of each value among the values of its group, from 0.  A value is in one group only."""
-    # There are few different values, but many candidates.  So a table of the values is sorted instead of the
+    """The rank of each value among the values of its group, from 0. A value is in one group only."""
+    # There are few different values, but many candidates. So a table of the values is sorted instead of the
     # candidates; in it, -1 stands for a value that does not occur.
     group_of = np.full(values.max() + 1, -1)
     group_of[values] = group

@@ -57,7 +57,7 @@ CRITERIA = Criteria(
     passes=operator.gt,
 )
 
-# What can become of a selection.  Each outcome is better than those before it.
+# What can become of a selection. Each outcome is better than those before it.
 OUTCOMES = ("no overlap", "too costly", "partner taken", "matched")
 COLUMNS = (
     *("selection", "start", "end", "type", "subtype", "correction", "outcome", "partner_selection"),
@@ -106,7 +106,7 @@ def _percent(
 ) -> list[float]:
     """M7 of each essay: Expert Score / Maximum Score · 100.
 
-    It is 0 where a markup has selections and explains none of them.  Where it has no selection, there is
+    It is 0 where a markup has selections and explains none of them. Where it has no selection, there is
     nothing to explain, and M7 is 100.
     """
     shares = []
@@ -164,7 +164,7 @@ def _fates(one: Any, other: Any) -> list[list[tuple[Any, ...]]]:
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """Make a submission that shows the form.  Its markups have neither grades nor selections."""
+    """Make a submission that shows the form. Its markups have neither grades nor selections."""
     return solution[[solution.columns[0]]].assign(markup=json.dumps({"criteria": {}, "selections": []}))
 
 

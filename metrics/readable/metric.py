@@ -1,12 +1,12 @@
 """The accuracy of essay markups as in the READ//ABLE competition, as one file to upload to Kaggle.
 
-An expert or an algorithm grades an essay by several criteria and marks selections in its text.  A selection is
-a stretch of the text, such as an error, with a type, a subtype and a correction.  Grades and selections
-together are a markup.  Several experts mark up the same essay, and they disagree.  ``score`` asks how well an
-algorithm's markups agree with theirs.  It divides this by how well the experts agree with each other.
+An expert or an algorithm grades an essay by several criteria and marks selections in its text. A selection is
+a stretch of the text, such as an error, with a type, a subtype and a correction. Grades and selections
+together are a markup. Several experts mark up the same essay, and they disagree. ``score`` asks how well an
+algorithm's markups agree with theirs. It divides this by how well the experts agree with each other.
 
-``score`` follows the paper that it cites, not the competition's own program.  After the public functions come
-the stages, in the order in which the data passes through them.  The functions that read the input come last:
+``score`` follows the paper that it cites, not the competition's own program. After the public functions come
+the stages, in the order in which the data passes through them. The functions that read the input come last:
 
 * matching, which finds D, the pairs of selections that correspond to each other: ``candidates``, ``cost``,
   ``match_selections``
@@ -20,25 +20,25 @@ than K_max would make the accuracy negative.
 Where the paper is silent, this file decides:
 
 * The weights and K_max are those of the competition's program, and parameters change them.
-* D is the one-to-one pairing of least cost.  A selection without a partner costs 1.  A pair costs 1 minus the
-  Jaccard index of its characters.  It costs 1 more if the starts differ, and 1 more if the types differ.  It
+* D is the one-to-one pairing of least cost. A selection without a partner costs 1. A pair costs 1 minus the
+  Jaccard index of its characters. It costs 1 more if the starts differ, and 1 more if the types differ. It
   costs 4 more if exactly one of the two is a meaning block, whose ``group`` is "meaning".
-* Two selections can be partners if they have common characters and their pair costs less than 2.  Two empty
-  selections can be partners if their places and types are equal.  Their Jaccard index is 1.
-* Costs that differ by less than 1e-9 are equal.  Among equal costs more pairs win, then more pairs with equal
-  subtypes and corrections.  After that the contents of the markups decide.  The order of selections in the file
+* Two selections can be partners if they have common characters and their pair costs less than 2. Two empty
+  selections can be partners if their places and types are equal. Their Jaccard index is 1.
+* Costs that differ by less than 1e-9 are equal. Among equal costs more pairs win, then more pairs with equal
+  subtypes and corrections. After that the contents of the markups decide. The order of selections in the file
   never matters.
-* Texts are compared without regard to case, outer spaces and Unicode form.  A missing text is "".
-* If neither markup has selections, M2 to M6 are 100.  If one of them has none, or if D is empty, they are 0.
+* Texts are compared without regard to case, outer spaces and Unicode form. A missing text is "".
+* If neither markup has selections, M2 to M6 are 100. If one of them has none, or if D is empty, they are 0.
 * A grade that a markup lacks is 0.
-* OTAR, M_avg and M_opt are defined for one essay.  Of a corpus they are quotients of means over the essays with
-  at least two experts, as on the competition's leaderboard.  The measure "m" is a mean over the essays with at
+* OTAR, M_avg and M_opt are defined for one essay. Of a corpus they are quotients of means over the essays with
+  at least two experts, as on the competition's leaderboard. The measure "m" is a mean over the essays with at
   least one.
 * A markup has at most 500 selections, because the time for comparing nested selections grows with their square.
-* Offsets count characters from 0, and the end is exclusive.  A selection with a key that is not known is
+* Offsets count characters from 0, and the end is exclusive. A selection with a key that is not known is
   refused, because the key would be ignored.
 
-An example with two markups of an essay on literature.  The first grades it with 3 and has two selections.  The
+An example with two markups of an essay on literature. The first grades it with 3 and has two selections. The
 second grades it with 2 and has one:
 
 >>> fact = {"startSelection": 20, "endSelection": 30, "type": "fact"}
@@ -47,10 +47,10 @@ second grades it with 2 and has one:
 >>> other = {"criteria": {"K1": 2}, "selections": [long]}
 >>> pair = read_essay(one, LARGEST_GRADE["lit"], None), read_essay(other, LARGEST_GRADE["lit"], None)
 
-The selections from 0 to 10 and from 0 to 20 have 10 of 20 characters in common.  Their starts and types are
-equal, so their cost is 0.5, and they are D.  M1 is 1 - 1/14, because the grades differ by 1 and K_max is 14.
-M2 is 2·1/3.  M3, M4 and M6 are 1, because types, subtypes and corrections are equal.  M5 is the Jaccard index
-0.5.  So M is (0.9286 + 2·0.6667 + 1 + 1 + 0.5) / 6.  In percent, M and M1 to M6 are:
+The selections from 0 to 10 and from 0 to 20 have 10 of 20 characters in common. Their starts and types are
+equal, so their cost is 0.5, and they are D. M1 is 1 - 1/14, because the grades differ by 1 and K_max is 14.
+M2 is 2·1/3. M3, M4 and M6 are 1, because types, subtypes and corrections are equal. M5 is the Jaccard index
+0.5. So M is (0.9286 + 2·0.6667 + 1 + 1 + 0.5) / 6. In percent, M and M1 to M6 are:
 
 >>> accuracies([pair], WEIGHTS).round(2).tolist()
 [[79.37, 92.86, 66.67, 100.0, 100.0, 50.0, 100.0]]
@@ -95,7 +95,7 @@ MEASURES = ("otar", "m_avg", "m_opt", "m")
 
 MEANING = "meaning"
 COST_OF_TYPE, COST_OF_START, COST_OF_MEANING = 1.0, 1.0, 4.0
-# Costs that differ by less than TIE are equal.  FINE_TIE is what an equal subtype or correction then counts.
+# Costs that differ by less than TIE are equal. FINE_TIE is what an equal subtype or correction then counts.
 TIE, FINE_TIE = 1e-9, 1e-12
 
 LAST_OFFSET = 1_000_000_000
@@ -142,15 +142,15 @@ def score(
 ) -> float:
     """Score how well an algorithm's markups of essays agree with the experts' markups, in percent.
 
-    On Kaggle, leave "Pass complete submission" off and the weight of M7 at 0.  Essays with one expert count for
-    the measure "m" alone.  A grade that a markup lacks is 0, and a markup has at most 500 selections.
+    On Kaggle, leave "Pass complete submission" off and the weight of M7 at 0. Essays with one expert count for
+    the measure "m" alone. A grade that a markup lacks is 0, and a markup has at most 500 selections.
 
-    M(X, Y) is the accuracy of two markups X and Y, in percent.  M(A, E) compares the algorithm with an expert,
-    and M(E, E') compares two experts.  The score is the overall relative accuracy OTAR.  Above 100 the
-    algorithm has overcome the competition's technological barrier.  D is the set of pairs of selections that
+    M(X, Y) is the accuracy of two markups X and Y, in percent. M(A, E) compares the algorithm with an expert,
+    and M(E, E') compares two experts. The score is the overall relative accuracy OTAR. Above 100 the
+    algorithm has overcome the competition's technological barrier. D is the set of pairs of selections that
     correspond to each other; n and m are the numbers of selections of X and Y:
 
-    * M1 compares the grades: 1 - Σ|K_i(X) - K_i(Y)| / K_max.  K_max depends on the subject.
+    * M1 compares the grades: 1 - Σ|K_i(X) - K_i(Y)| / K_max. K_max depends on the subject.
     * M2 is the share of selections that have a partner: 2|D| / (n + m).
     * M3, M4 and M6 are the shares of pairs in D with equal types, equal subtypes and equal corrections.
     * M5 is the mean Jaccard index of the characters of the pairs in D.
@@ -158,49 +158,49 @@ def score(
     * M is the weighted average Σ w·M_i / Σ w of these.
     * M_avg is the mean of M(A, E) divided by the mean of M(E, E').
     * M_opt is the largest M(A, E) divided by the least M(E, E').
-    * OTAR lies between these two.  The numerator is H·mean + (1 - H)·maximum of M(A, E).  The denominator is
+    * OTAR lies between these two. The numerator is H·mean + (1 - H)·maximum of M(A, E). The denominator is
       H·mean + (1 - H)·minimum of M(E, E').
 
     Parameters
     ----------
     solution : DataFrame
-        The experts' markups, with one row per essay.  It has the column `row_id_column_name`, the column
+        The experts' markups, with one row per essay. It has the column `row_id_column_name`, the column
         ``subject`` (one of `LARGEST_GRADE` or of `k_max`) and the column ``markups``, which holds JSON: the
-        list of the experts' markups.  Each has the form ``{"criteria": {"K1": 1, …}, "selections":
+        list of the experts' markups. Each has the form ``{"criteria": {"K1": 1, …}, "selections":
         [{"startSelection": 0, "endSelection": 10, "type": "…", "subtype": "…", "group": "error",
-        "correction": "…"}]}``.  Only grades, offsets and type are required.  If there is a column ``text``,
+        "correction": "…"}]}``. Only grades, offsets and type are required. If there is a column ``text``,
         offsets are checked against it.
     submission : DataFrame
-        The algorithm's markups, with one row per essay.  It has the column `row_id_column_name` and the column
-        ``markup``, which holds JSON: one markup.  If M7 has a weight, the host adds a column ``m7``.
+        The algorithm's markups, with one row per essay. It has the column `row_id_column_name` and the column
+        ``markup``, which holds JSON: one markup. If M7 has a weight, the host adds a column ``m7``.
     row_id_column_name : str
         The name of the column with the essays' ids, which are compared as text.
     measure : str
-        The measure that is the score: "otar", "m_avg", "m_opt", or "m".  The last one is the mean of M(A, E),
+        The measure that is the score: "otar", "m_avg", "m_opt", or "m". The last one is the mean of M(A, E),
         which is not relative to the experts.
     h : float
-        H of OTAR, from 0 to 1.  With 1, as in the competition, OTAR is M_avg.  With 0 it is M_opt.
+        H of OTAR, from 0 to 1. With 1, as in the competition, OTAR is M_avg. With 0 it is M_opt.
     weights : str
-        The weights of M1 to M7.  A weight that is left out is the competition's.  The competition's final tests
-        had M7=1.  On Kaggle the weight of M7 should be 0, because there participants would write ``m7``
+        The weights of M1 to M7. A weight that is left out is the competition's. The competition's final tests
+        had M7=1. On Kaggle the weight of M7 should be 0, because there participants would write ``m7``
         themselves.
     k_max : str
-        The largest sum of the grades in further subjects, such as "geo=30,bio=21".  For a subject of
+        The largest sum of the grades in further subjects, such as "geo=30,bio=21". For a subject of
         `LARGEST_GRADE` it replaces the competition's.
 
     Returns
     -------
     float
-        The measure in percent.  It is at least 0, and only "m" is at most 100.
+        The measure in percent. It is at least 0, and only "m" is at most 100.
 
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed.  The error tells three things about the solution: the number of missing
+        The submission is malformed. The error tells three things about the solution: the number of missing
         essays, offsets beyond the text, and grades that are too large.
     HostVisibleError
-        The solution is malformed, a parameter or ``m7`` is wrong, or the measure is not defined.  It is not
-        defined if no essay has two experts, or if their accuracy is 0.  The measure "m" needs one expert.
+        The solution is malformed, a parameter or ``m7`` is wrong, or the measure is not defined. It is not
+        defined if no essay has two experts, or if their accuracy is 0. The measure "m" needs one expert.
 
     References
     ----------
@@ -209,7 +209,7 @@ def score(
 
     Examples
     --------
-    One of two experts marks a longer stretch as the error.  The algorithm's stretch lies between the two:
+    One of two experts marks a longer stretch as the error. The algorithm's stretch lies between the two:
 
     >>> def markup(end):
     ...     selection = {"startSelection": 0, "endSelection": end, "type": "logic"}
@@ -392,7 +392,7 @@ Pairs = Sequence[tuple[Markup, Markup]]
 
 
 # ---- Matching --------------------------------------------------------------------------------------------
-# Many pairs of markups are compared at once.  Their offsets are so far apart that selections of different pairs
+# Many pairs of markups are compared at once. Their offsets are so far apart that selections of different pairs
 # never overlap.
 
 
@@ -415,7 +415,7 @@ def match_selections(x: Selection, y: Selection) -> Ints:
     ours, theirs = pairs_of(x, y, pairs)
     costs = cost(ours, theirs)
     details = 1.0 * (ours.subtype == theirs.subtype) + (ours.correction == theirs.correction)
-    # Two selections without partners would cost 2, so a pair gains 2 minus its cost.  Two small terms decide
+    # Two selections without partners would cost 2, so a pair gains 2 minus its cost. Two small terms decide
     # among equal sums: because of TIE more pairs win, and because of FINE_TIE equal subtypes and corrections
     # do.
     gain = 2 - costs + TIE + FINE_TIE * details
@@ -480,7 +480,7 @@ def m2(pair: Ints, selections: Ints) -> Floats:
 
 def accuracies(pairs: Pairs, weights: Mapping[str, float]) -> Floats:
     """Compute the accuracy M of pairs of markups, and what it is made of."""
-    # The markup whose content is less comes first.  So M(X, Y) = M(Y, X) to the last bit.
+    # The markup whose content is less comes first. So M(X, Y) = M(Y, X) to the last bit.
     ordered = [sorted(pair, key=lambda markup: markup.content) for pair in pairs]
     x, y = columns_of(*([pair[number] for pair in ordered] for number in (0, 1)))
     ours, theirs = pairs_of(x, y, match_selections(x, y))
@@ -617,7 +617,7 @@ def read_selection(value: Any, length: int | None) -> Selection:
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------
-# Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
+# Each hosted file is uploaded alone, so it repeats what several of them need. A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
@@ -776,7 +776,7 @@ def _no_garbage() -> Iterator[None]:
 
 
 # ---- Shared: JSON ----------------------------------------------------------------------------------------
-# The readers of values raise a ValueError that says what is wrong.  The readers of lists add the number of the
+# The readers of values raise a ValueError that says what is wrong. The readers of lists add the number of the
 # item that has the fault.
 
 
@@ -810,7 +810,7 @@ def _read_keys(value: Any, keys: Keys) -> list[Any]:
 
 
 def _read_value(value: Any, kind: Any, subject: str = "", wanted: str = "") -> Any:
-    """A JSON value of type `kind`.  A whole number is an offset up to `LAST_OFFSET` and may be written 4.0."""
+    """A JSON value of type `kind`. A whole number is an offset up to `LAST_OFFSET` and may be written 4.0."""
     if kind is int and isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, kind) or isinstance(value, bool):
@@ -938,7 +938,7 @@ def overlapping(x: Ints, y: Ints) -> Ints:
     [[0, 0], [1, 2]]
     """
     # The candidates for a span come after all spans that end before it starts, and before all spans that start
-    # at its end or later.  Both bounds are found by binary search.  Ends are not sorted, but their running
+    # at its end or later. Both bounds are found by binary search. Ends are not sorted, but their running
     # maximum is, so the first bound is searched in that.
     x_end, y_end = (np.maximum(end, start + 1) for start, end in (x, y))
     first = np.searchsorted(np.maximum.accumulate(y_end), x[0], "right")
@@ -989,8 +989,8 @@ def components(ends: Ints) -> Ints:
 
 
 def _rank_within(group: Ints, values: Ints) -> Ints:
-    """The rank of each value among the values of its group, from 0.  A value is in one group only."""
-    # There are few different values, but many candidates.  So a table of the values is sorted instead of the
+    """The rank of each value among the values of its group, from 0. A value is in one group only."""
+    # There are few different values, but many candidates. So a table of the values is sorted instead of the
     # candidates; in it, -1 stands for a value that does not occur.
     group_of = np.full(values.max() + 1, -1)
     group_of[values] = group

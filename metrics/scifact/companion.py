@@ -61,14 +61,14 @@ def read_submission(path: str | Path) -> pd.DataFrame:
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """Make a submission that shows the form.  It has no evidence for any claim."""
+    """Make a submission that shows the form. It has no evidence for any claim."""
     return solution[[solution.columns[0]]].assign(evidence="{}")
 
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
     """Make a submission of the gold, in which each abstract has the sentences of all its evidence sets.
 
-    The sentences of an abstract's smallest set come first.  So a whole set is among the sentences that count
+    The sentences of an abstract's smallest set come first. So a whole set is among the sentences that count
     for ``abstract_rationalized``.
     """
 
@@ -227,7 +227,7 @@ def answered(evaluation: ScoredSubmission) -> pd.DataFrame:
 class Explanation(contract.Explanation):
     """What became of every claim, abstract and sentence; see `podium.metric.contract.Explanation`.
 
-    The claims are in the order of their ids, and so are the abstracts of a claim.  Ids that are whole numbers
+    The claims are in the order of their ids, and so are the abstracts of a claim. Ids that are whole numbers
     are ordered as numbers.
     """
 
@@ -315,7 +315,7 @@ class Explanation(contract.Explanation):
         listed = set(sentences)
         complete = [listed.issuperset(of_set) for of_set in sets]
         right = CORRECT if label == gold_label else WRONG_LABEL
-        # The set that counts for a sentence is the first complete set that holds it.  If none of them is
+        # The set that counts for a sentence is the first complete set that holds it. If none of them is
         # complete, it is the first set that holds it.
         set_of: dict[int, int] = {}
         for n in sorted(range(len(sets)), key=lambda n: not complete[n]):

@@ -1,33 +1,33 @@
 """The SciFact leaderboard's evaluation of scientific claim verification, as one file to upload to Kaggle.
 
-A claim is a scientific statement that can be true or false.  A system looks for abstracts of papers that decide
-the claim.  It gives each of them a label, SUPPORT or CONTRADICT, and lists the sentences that are the evidence.
-The right answers are called the gold.  In the gold, an abstract has a label and one or more evidence sets.  An
+A claim is a scientific statement that can be true or false. A system looks for abstracts of papers that decide
+the claim. It gives each of them a label, SUPPORT or CONTRADICT, and lists the sentences that are the evidence.
+The right answers are called the gold. In the gold, an abstract has a label and one or more evidence sets. An
 evidence set is a group of sentences that is enough to justify the label.
 
-``score`` turns a system's answers to all claims into one of twelve measures.  They equal those of the
-leaderboard's own program to the last bit.  After the public functions come the stages, in the order in which
-the data passes through them.  The functions that read the input come last:
+``score`` turns a system's answers to all claims into one of twelve measures. They equal those of the
+leaderboard's own program to the last bit. After the public functions come the stages, in the order in which
+the data passes through them. The functions that read the input come last:
 
     credits     judge, complete_sets
     counts      count
     measures    precision_recall_f1
     input       parse_gold, parse_prediction
 
-The example of the guidelines, step by step.  In the gold of a claim, abstract 11 has the evidence sets {0, 1}
-and {11}, and abstract 15 has the set {4}.  A system lists sentences 1, 11 and 13 of abstract 11, and sentences
+The example of the guidelines, step by step. In the gold of a claim, abstract 11 has the evidence sets {0, 1}
+and {11}, and abstract 15 has the set {4}. A system lists sentences 1, 11 and 13 of abstract 11, and sentences
 18 and 20 of abstract 16:
 
 >>> gold = {"11": ("SUPPORT", ((0, 1), (11,))), "15": ("SUPPORT", ((4,),))}
 >>> answer = {"11": ("SUPPORT", (1, 11, 13)), "16": ("CONTRADICT", (18, 20))}
 
-Of the sets of abstract 11, only {11} is complete.  The abstract earns both kinds of credit for abstracts, and
-sentence 11 both kinds for sentences.  Sentence 1 earns none, because sentence 0 is not listed:
+Of the sets of abstract 11, only {11} is complete. The abstract earns both kinds of credit for abstracts, and
+sentence 11 both kinds for sentences. Sentence 1 earns none, because sentence 0 is not listed:
 
 >>> judge(gold["11"], answer["11"])
 (1, 1, 1, 1)
 
-Two abstracts are relevant and two are retrieved.  Four sentences are relevant and five are retrieved.  The last
+Two abstracts are relevant and two are retrieved. Four sentences are relevant and five are retrieved. The last
 four counts are the credits, because abstract 16 earns nothing:
 
 >>> count(gold, answer)
@@ -38,26 +38,26 @@ For the sentences, precision is 1/5, recall is 1/4, and F1 is 2/9:
 >>> precision_recall_f1(relevant=4, retrieved=5, correct=1).round(6).tolist()
 [0.2, 0.25, 0.222222]
 
-``score`` cites the leaderboard's guidelines.  Two things in them are not followed to the letter:
+``score`` cites the leaderboard's guidelines. Two things in them are not followed to the letter:
 
-* They look for a whole evidence set among the first three sentences listed.  If the abstract's smallest
+* They look for a whole evidence set among the first three sentences listed. If the abstract's smallest
   evidence set has more than three sentences, this file looks among as many as that set has, because no answer
-  could be right otherwise.  The leaderboard has done so since December 2021.
-* They use the label REFUTES in an example.  Here it is an error, as every label but SUPPORT and CONTRADICT.
+  could be right otherwise. The leaderboard has done so since December 2021.
+* They use the label REFUTES in an example. Here it is an error, as every label but SUPPORT and CONTRADICT.
 
 Where they say nothing, this file decides:
 
-* The sentences are taken in the order in which they are listed.  A sentence that is listed twice takes two
+* The sentences are taken in the order in which they are listed. A sentence that is listed twice takes two
   places and counts as retrieved twice, but it counts as correct only once.
 * An abstract with the right label earns abstract_label_only, even if no sentences are listed.
 * If a claim has no evidence in the gold, every abstract predicted for it is wrong.
-* Claims and abstracts are matched by their ids, which are compared as text.  The score does not depend on the
+* Claims and abstracts are matched by their ids, which are compared as text. The score does not depend on the
   order of rows.
-* A sentence is a whole number from 0, which may be written 4.0.  A key that is written twice in an object is an
-  error.  Unknown keys are ignored.
+* A sentence is a whole number from 0, which may be written 4.0. A key that is written twice in an object is an
+  error. Unknown keys are ignored.
 * In the gold, an abstract has one label and at least one evidence set, and no set is empty.
 * If evidence sets of the gold share a sentence, it counts as relevant in each of them, and ``prepare`` gives a
-  ``SharedSentenceWarning``.  The leaderboard's program stops as soon as a submission lists such a sentence.
+  ``SharedSentenceWarning``. The leaderboard's program stops as soon as a submission lists such a sentence.
   Here the sentence is then correct once, if one of its sets is complete.
 """
 
@@ -99,7 +99,7 @@ EXPECTED_PREDICTION = (
     "CONTRADICT, sentences from 0"
 )
 
-# What messages advise to do about a wrong label.  They are short, so that a message has room for the advice.
+# What messages advise to do about a wrong label. They are short, so that a message has room for the advice.
 HINTS = {
     **dict.fromkeys(("SUPPORT", "SUPPORTS", "SUPPORTED"), "write SUPPORT"),
     **dict.fromkeys(
@@ -111,7 +111,7 @@ HINTS = {
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-# These are tuples, because Python's garbage collector soon stops looking at tuples.  That halves the time.
+# These are tuples, because Python's garbage collector soon stops looking at tuples. That halves the time.
 Sentences = tuple[int, ...]
 GoldAbstract = tuple[str, tuple[Sentences, ...]]  # label and evidence sets
 PredictedAbstract = tuple[str, Sentences]  # label and sentences
@@ -124,11 +124,11 @@ Made = TypeVar("Made")
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
+    """The submission is wrong. Kaggle knows this exception by its name and shows its text to participants."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this text only to the host."""
+    """The solution or a parameter is wrong. Kaggle shows this text only to the host."""
 
 
 class SharedSentenceWarning(UserWarning):
@@ -146,10 +146,10 @@ def score(
 ) -> float:
     """Score a submission with one of the twelve measures of the SciFact leaderboard.
 
-    On Kaggle, leave "Pass complete submission" off.  Every claim needs a row, and every abstract that is
+    On Kaggle, leave "Pass complete submission" off. Every claim needs a row, and every abstract that is
     predicted for a claim without evidence is wrong.
 
-    Four kinds of credit are counted over all claims.  The first two count abstracts, the other two sentences:
+    Four kinds of credit are counted over all claims. The first two count abstracts, the other two sentences:
 
     * ``abstract_label_only``: the abstract is in the claim's gold, and its label is right.
     * ``abstract_rationalized``: in addition, a whole evidence set of the gold is among the first three
@@ -157,21 +157,21 @@ def score(
     * ``sentence_selection``: the sentence is in an evidence set of the gold, and all of that set is listed.
     * ``sentence_label``: in addition, the label of the sentence's abstract is right.
 
-    What earns a credit is called correct.  What the system lists is called retrieved, and what the gold has is
-    called relevant.  Each kind of credit gives three measures.  They are the precision P = correct / retrieved,
-    the recall R = correct / relevant, and F1 = 2·P·R / (P + R).  Where the denominator is 0, the quotient is 0.
+    What earns a credit is called correct. What the system lists is called retrieved, and what the gold has is
+    called relevant. Each kind of credit gives three measures. They are the precision P = correct / retrieved,
+    the recall R = correct / relevant, and F1 = 2·P·R / (P + R). Where the denominator is 0, the quotient is 0.
     If an abstract's smallest evidence set is larger than three, that many sentences count instead of three.
 
     Parameters
     ----------
     solution : DataFrame
-        The gold, one row per claim.  It has the columns `row_id_column_name` and ``evidence``.  The latter
+        The gold, one row per claim. It has the columns `row_id_column_name` and ``evidence``. The latter
         holds JSON: for the id of each abstract the list of its evidence sets, such as ``{"11": [{"sentences":
         [0, 1], "label": "SUPPORT"}, {"sentences": [11], "label": "SUPPORT"}]}``.
     submission : DataFrame
-        The system's answers, one row per claim.  It has the columns `row_id_column_name` and ``evidence``.  The
+        The system's answers, one row per claim. It has the columns `row_id_column_name` and ``evidence``. The
         latter holds JSON: for the id of each abstract one label and one list of sentences, such as ``{"11":
-        {"sentences": [1, 11, 13], "label": "SUPPORT"}}``.  ``{}`` says that there is no evidence.
+        {"sentences": [1, 11, 13], "label": "SUPPORT"}}``. ``{}`` says that there is no evidence.
     row_id_column_name : str
         The name of the column with the claims' ids.
     measure : str
@@ -185,7 +185,7 @@ def score(
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, lacks claims or has claims that are not in the test set.  The text of the
+        The submission is malformed, lacks claims or has claims that are not in the test set. The text of the
         exception tells nothing else about the solution.
     HostVisibleError
         The solution is malformed, or there is no such measure.
@@ -319,7 +319,7 @@ def judge(gold: GoldAbstract, predicted: PredictedAbstract) -> tuple[int, int, i
     >>> judge(("SUPPORT", ((0, 1), (5,))), ("SUPPORT", (1, 7, 1, 0)))
     (1, 0, 2, 2)
 
-    Sentence 1 is in two complete sets.  It counts as correct once:
+    Sentence 1 is in two complete sets. It counts as correct once:
 
     >>> judge(("SUPPORT", ((0, 1), (1, 2))), ("SUPPORT", (0, 1, 2)))
     (1, 1, 3, 3)
@@ -556,7 +556,7 @@ def shown(value: Any) -> str:
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------
-# Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
+# Each hosted file is uploaded alone, so it repeats what several of them need. A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest

@@ -28,7 +28,7 @@ from . import metric
 
 TEXT_COLUMNS = ("tweet_id", "event_id", "event_number", "categories", "text", "runtag")
 
-# The track's scripts print a row for a LaTeX table.  These are its columns, in that order.
+# The track's scripts print a row for a LaTeX table. These are its columns, in that order.
 LATEX_ROW = {
     "AW-H": "high_priority_worth",
     "AW-A": "accumulated_alert_worth",
@@ -40,7 +40,7 @@ LATEX_ROW = {
 }
 
 # What can become of a tweet, with the equation of its worth: (1) for tweets labeled High or Critical, (5) for
-# tweets labeled Low or Medium.  Tweets that the run lacks may be of either kind.
+# tweets labeled Low or Medium. Tweets that the run lacks may be of either kind.
 CASES = {"true alert": "(1)", "missed alert": "(1)", "false alert": "(5)", "no alert": "(5)", "missing": None}
 ROWS = (
     "tweet_id event_id rank score priority true_types run_types case equation delta actionable_score "
@@ -79,8 +79,8 @@ class OfficialFileWarning(UserWarning):
 def read_solution(path: str | Path) -> pd.DataFrame:
     """Read the track's label files of 2018 to 2021 as a solution.
 
-    The rows of a repeated tweet are united, as in the scripts of 2021.  The tweet gets all of its types, its
-    highest priority and its first event.  Events that were labeled in parts A to E, as in 2019-B, become one
+    The rows of a repeated tweet are united, as in the scripts of 2021. The tweet gets all of its types, its
+    highest priority and its first event. Events that were labeled in parts A to E, as in 2019-B, become one
     event again.
     """
     path = Path(path)
@@ -177,9 +177,9 @@ def _id(value: Any) -> str | None:
 def read_submission(path: str | Path) -> pd.DataFrame:
     """Read a run of the track of 2018 to 2021 as a submission.
 
-    Runs until 2020 have lines of ``event Q0 tweet rank score ["Type-A","Type-B"] tag``.  Runs of 2021 have a
+    Runs until 2020 have lines of ``event Q0 tweet rank score ["Type-A","Type-B"] tag``. Runs of 2021 have a
     JSON object per line, with the topic, the tweet's id, its priority and 25 labels in the order of
-    ``INFORMATION_TYPES``.  Runs of 2021 have no ranks.  So the tweets of a topic are ranked by descending
+    ``INFORMATION_TYPES``. Runs of 2021 have no ranks. So the tweets of a topic are ranked by descending
     priority, and tweets of the same priority by their place in the file.
     """
     path = Path(path)
@@ -319,7 +319,7 @@ def _type_texts(types: npt.ArrayLike) -> npt.NDArray[np.object_]:
 def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.DataFrame:
     """Turn a run into a submission that Kaggle accepts even where it requires the rows of the solution.
 
-    The submission has one row per labeled tweet and no empty cell.  A labeled tweet that the run lacks gets the
+    The submission has one row per labeled tweet and no empty cell. A labeled tweet that the run lacks gets the
     last rank, the priority 0.25 and no types, as which it counts anyway.
     """
     row_id = _row_id(solution)
@@ -347,7 +347,7 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
 
 
 def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """Make a submission that shows the form.  Every tweet has the type Other-Irrelevant and the
+    """Make a submission that shows the form. Every tweet has the type Other-Irrelevant and the
     priority 0.5.
     """
     rank = solution.groupby("event_id", sort=False).cumcount() + 1
@@ -355,7 +355,7 @@ def sample_submission(solution: pd.DataFrame) -> pd.DataFrame:
 
 
 def perfect_submission(solution: pd.DataFrame) -> pd.DataFrame:
-    """Make a submission of the labels.  In each event, the tweets of the highest priority come first.
+    """Make a submission of the labels. In each event, the tweets of the highest priority come first.
 
     Its accumulated alert worth can be less than 1, because an alert to a tweet that has only actionable types
     is worth 0.3 + 0.7·0.75.

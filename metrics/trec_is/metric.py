@@ -1,14 +1,14 @@
 """The TREC Incident Streams V2 metrics, as one file to upload to Kaggle.
 
-During a crisis, such as a flood, tweets arrive in a stream.  For each crisis, called an event, a system makes a
-ranked list of tweets.  It gives each tweet a priority score, which says how important the tweet is, and the
-types of information that it holds.  The output of a system is called a run.  A tweet with a priority score of
-at least 0.7 is an alert to an officer.  Assessors have labeled the tweets by hand.  Their priorities are Low,
-Medium, High and Critical.  There are 25 types of information, of which six are called actionable.
+During a crisis, such as a flood, tweets arrive in a stream. For each crisis, called an event, a system makes a
+ranked list of tweets. It gives each tweet a priority score, which says how important the tweet is, and the
+types of information that it holds. The output of a system is called a run. A tweet with a priority score of
+at least 0.7 is an alert to an officer. Assessors have labeled the tweets by hand. Their priorities are Low,
+Medium, High and Critical. There are 25 types of information, of which six are called actionable.
 
-``score`` compares a run with these labels and returns one measure.  It cites a memo.  "(1)" is an equation of
-that memo and "[4.1]" is a section.  After the public functions come the stages, in the order in which the data
-passes through them.  The functions that read the input come last:
+``score`` compares a run with these labels and returns one measure. It cites a memo. "(1)" is an equation of
+that memo and "[4.1]" is a section. After the public functions come the stages, in the order in which the data
+passes through them. The functions that read the input come last:
 
 * visits [4.1]: ``rows_that_count``, ``Prepared.compare``, ``false_alerts_before`` (δ)
 * alerting (1) to (5): ``high_priority_worth``, ``act_c_score``, ``n_act_c_score``, ``gamma``,
@@ -22,13 +22,13 @@ The measures:
 * ``high_priority_worth`` is the mean worth (1) of the tweets labeled High or Critical.
 * ``low_priority_worth`` is the mean worth (5) of the tweets labeled Low or Medium.
 * ``accumulated_alert_worth`` is the mean of these two (6).
-* ``info_type_f1_all`` is the F1 of each type over all tweets, averaged over the 25 types.  For
+* ``info_type_f1_all`` is the F1 of each type over all tweets, averaged over the 25 types. For
   ``info_type_f1_actionable`` it is averaged over the six actionable types.
 * ``info_type_accuracy_all`` is the accuracy of each type over all tweets, averaged over the 25 types.
-* ``priority_mse_all`` is the mean square of the difference between label and score.  It is computed over the
-  tweets of each type and averaged over the types that occur.  ``priority_mse_actionable`` is averaged over the
-  actionable ones.  The labels count as 0.25, 0.5, 0.75 and 1, and scores outside the range from 0.25 to 1 are
-  moved to its nearest end.  Table 1 of the memo shows these two numbers under the heading "RMSE".
+* ``priority_mse_all`` is the mean square of the difference between label and score. It is computed over the
+  tweets of each type and averaged over the types that occur. ``priority_mse_actionable`` is averaged over the
+  actionable ones. The labels count as 0.25, 0.5, 0.75 and 1, and scores outside the range from 0.25 to 1 are
+  moved to its nearest end. Table 1 of the memo shows these two numbers under the heading "RMSE".
 * ``priority_rmse_all`` and ``priority_rmse_actionable`` are the square roots of these two.
 
 An example with one event of five tweets, in the order of their ranks:
@@ -42,26 +42,26 @@ An example with one event of five tweets, in the order of their ranks:
 >>> prepared = prepare(solution, "tweet_id")
 >>> visits = prepared.compare(prepared.read(run))
 
-Tweets 1 and 2 are false alerts.  The first costs nothing, and the second costs log10(1/2 + 1) = 0.176.  Tweet 3
-is a true alert.  Its actionable type is right and its other type is missing, so C is 0.75, and the worth is
-0.3 + 0.7·0.75 = 0.825.  It sets δ back to 0.  Tweet 4 is a missed alert.  Tweet 5 is rightly no alert, and its
+Tweets 1 and 2 are false alerts. The first costs nothing, and the second costs log10(1/2 + 1) = 0.176. Tweet 3
+is a true alert. Its actionable type is right and its other type is missing, so C is 0.75, and the worth is
+0.3 + 0.7·0.75 = 0.825. It sets δ back to 0. Tweet 4 is a missed alert. Tweet 5 is rightly no alert, and its
 type is right:
 
 >>> visits["delta"].tolist(), visits["worth"].round(3).tolist()
 ([0, 1, 2, 0, 0], [0.0, -0.176, 0.825, -1.0, 1.0])
 
-The mean worth of tweets 3 and 4 is -0.0875, and that of the others is 0.2746.  The score is the mean of these
+The mean worth of tweets 3 and 4 is -0.0875, and that of the others is 0.2746. The score is the mean of these
 two:
 
 >>> round(score(solution, run, "tweet_id"), 4)
 0.0936
 
-Four sentences of the memo are not followed.  The first two contradict its own equations, which count here:
+Four sentences of the memo are not followed. The first two contradict its own equations, which count here:
 
-* [4.2] says that a tweet labeled Low or Medium that is not an alert adds nothing.  By (5) it is worth what its
+* [4.2] says that a tweet labeled Low or Medium that is not an alert adds nothing. By (5) it is worth what its
   types are worth.
-* [4.1] says that α = 1 ignores information types.  By (5) this holds for true alerts alone.
-* [5] leaves false negatives out of F1, which would then be the precision.  Here F1 is 2TP / (2TP + FP + FN).
+* [4.1] says that α = 1 ignores information types. By (5) this holds for true alerts alone.
+* [5] leaves false negatives out of F1, which would then be the precision. Here F1 is 2TP / (2TP + FP + FN).
 * (5) has an argmax, which is read as a maximum.
 
 Where the memo is silent, this file decides:
@@ -70,24 +70,24 @@ Where the memo is silent, this file decides:
 * The logarithm of (5) has the base 10.  δ counts the false alerts before the tweet.
 * Even a perfect run can score less than 1, because an alert to a tweet that has only actionable types is worth
   0.3 + 0.7·0.75.
-* Tweets are visited event by event, in the order of their ranks.  Tweets of the same rank are visited in the
-  order of their ids as text.  The measures do not depend on the order of rows.
-* The solution decides to which event a tweet belongs.  If a tweet is in several lists of a run, one row counts.
-  It is the row in the list that has the name of the tweet's event.  If there is none, it is the row in the list
-  that shares most tweets with the event.  Among equal lists it is the row with the best rank.
-* The track gives each event two names.  The solution may have the second one in a column ``event_number``.
-* Tweets without a label are ignored.  A labeled tweet that the run lacks has no types and the priority 0.25,
-  and it is no alert.  So it is worth -1 if it is labeled High or Critical, because missing important
-  information is penalized [4.2], and 0 otherwise.  In the track's scripts both are worth 0, so that a run gains
-  by leaving out what it gives no alert.  With ``forgive_missing_tweets`` the rule of the scripts counts.
+* Tweets are visited event by event, in the order of their ranks. Tweets of the same rank are visited in the
+  order of their ids as text. The measures do not depend on the order of rows.
+* The solution decides to which event a tweet belongs. If a tweet is in several lists of a run, one row counts.
+  It is the row in the list that has the name of the tweet's event. If there is none, it is the row in the list
+  that shares most tweets with the event. Among equal lists it is the row with the best rank.
+* The track gives each event two names. The solution may have the second one in a column ``event_number``.
+* Tweets without a label are ignored. A labeled tweet that the run lacks has no types and the priority 0.25,
+  and it is no alert. So it is worth -1 if it is labeled High or Critical, because missing important
+  information is penalized [4.2], and 0 otherwise. In the track's scripts both are worth 0, so that a run gains
+  by leaving out what it gives no alert. With ``forgive_missing_tweets`` the rule of the scripts counts.
 * A type that no assessor used has no priority error.
 * The parameter ``normalize_priority`` scales the scores of all rows of the run together.
-* A type that is named twice counts once.  Short names such as "SearchAndRescue" are read, too, and so are the
+* A type that is named twice counts once. Short names such as "SearchAndRescue" are read, too, and so are the
   names of 2018 such as "PastNews".
-* A tweet may be in several rows of the solution, if its labels are the same in all of them.  It counts once, in
+* A tweet may be in several rows of the solution, if its labels are the same in all of them. It counts once, in
   the event whose id comes first as text.
-* The solution must have the labels that the requested measure needs.  Other measures may be undefined.
-* The Public and the Private part are sets of whole events.  Each part is scored with the whole run.
+* The solution must have the labels that the requested measure needs. Other measures may be undefined.
+* The Public and the Private part are sets of whole events. Each part is scored with the whole run.
 """
 
 import re
@@ -120,7 +120,7 @@ MEASURES = (
 
 PRIORITIES = {"Low": 0.25, "Medium": 0.5, "High": 0.75, "Critical": 1.0}
 
-# The information types of the track's ontology.  A star marks the actionable types [5].
+# The information types of the track's ontology. A star marks the actionable types [5].
 _NAMES = {
     "CallToAction": "Donations *MovePeople Volunteer",
     "Other": "Advice ContextualInformation Discussion Irrelevant Sentiment",
@@ -157,11 +157,11 @@ Bools = npt.NDArray[np.bool_]
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is wrong.  Kaggle knows this exception by its name and shows its text to participants."""
+    """The submission is wrong. Kaggle knows this exception by its name and shows its text to participants."""
 
 
 class HostVisibleError(Exception):
-    """The solution or a parameter is wrong.  Kaggle shows this text only to the host."""
+    """The solution or a parameter is wrong. Kaggle shows this text only to the host."""
 
 
 # ---- Public API ------------------------------------------------------------------------------------------
@@ -180,43 +180,43 @@ def score(
 ) -> float:
     """Score a run with the TREC Incident Streams V2 metrics.
 
-    On Kaggle, switch on "Pass complete submission".  A labeled tweet that the run lacks counts as one without
-    an alert and without types.  Tweets without a label are ignored.
+    On Kaggle, switch on "Pass complete submission". A labeled tweet that the run lacks counts as one without
+    an alert and without types. Tweets without a label are ignored.
 
-    A tweet is an alert if its priority score is at least `alert_threshold`.  An alert is true if the tweet is
-    labeled High or Critical, else it is false.  By default the score is the accumulated alert worth.  It is
+    A tweet is an alert if its priority score is at least `alert_threshold`. An alert is true if the tweet is
+    labeled High or Critical, else it is false. By default the score is the accumulated alert worth. It is
     computed from the worth of each tweet:
 
     * A true alert is worth α + (1 - α)·C.
     * A tweet labeled High or Critical that is not an alert is worth -1.
-    * A false alert is worth max(-log10(δ/2 + 1), -1).  Here δ is the number of false alerts since the last
-      true alert in the event.  The more there are, the less the officer trusts the system.
+    * A false alert is worth max(-log10(δ/2 + 1), -1). Here δ is the number of false alerts since the last
+      true alert in the event. The more there are, the less the officer trusts the system.
     * A tweet labeled Low or Medium that is not an alert is worth C.
 
-    C says how well the run found the types.  It is γ times the Jaccard index of the actionable types plus 1 - γ
-    times the Jaccard index of the other types.  The weight γ is λ if the assessor chose an actionable type,
-    else 0.  The Jaccard index divides the number of types that both run and assessor chose by the number of
-    types that either chose.  It is 0 if there are none.
+    C says how well the run found the types. It is γ times the Jaccard index of the actionable types plus 1 - γ
+    times the Jaccard index of the other types. The weight γ is λ if the assessor chose an actionable type,
+    else 0. The Jaccard index divides the number of types that both run and assessor chose by the number of
+    types that either chose. It is 0 if there are none.
 
-    The accumulated alert worth is the mean of two means.  One is that of the tweets labeled High or Critical,
+    The accumulated alert worth is the mean of two means. One is that of the tweets labeled High or Critical,
     the other that of the tweets labeled Low or Medium.
 
     Parameters
     ----------
     solution : DataFrame
-        The labels, with one row per tweet.  The columns are `row_id_column_name`, ``event_id``, ``priority``
+        The labels, with one row per tweet. The columns are `row_id_column_name`, ``event_id``, ``priority``
         (Low, Medium, High or Critical) and ``categories`` (the information types separated by spaces; there may
-        be none).  A column ``event_number`` may have another name of the event.
+        be none). A column ``event_number`` may have another name of the event.
     submission : DataFrame
-        The run, with one row per tweet.  The columns are `row_id_column_name`, ``rank``, ``priority`` and
-        ``categories``.  The rank is the position in the event's list, a whole number from 0.  The priority is
-        the priority score, any finite number.  The categories are the information types separated by spaces.
-        A tweet without types has a space there, because Kaggle rejects empty cells.  A column ``event_id`` may
+        The run, with one row per tweet. The columns are `row_id_column_name`, ``rank``, ``priority`` and
+        ``categories``. The rank is the position in the event's list, a whole number from 0. The priority is
+        the priority score, any finite number. The categories are the information types separated by spaces.
+        A tweet without types has a space there, because Kaggle rejects empty cells. A column ``event_id`` may
         say in which event's list the tweet is.
     row_id_column_name : str
         The name of the column with the tweets' ids, which are compared as text.
     measure : str
-        The measure that is the score, one of `MEASURES`.  For the errors of the priority, less is better.
+        The measure that is the score, one of `MEASURES`. For the errors of the priority, less is better.
     actionable_weight : float
         λ, the weight of the actionable types, from 0 to 1.
     alert_gain : float
@@ -224,7 +224,7 @@ def score(
     alert_threshold : float
         The least priority score of an alert.
     normalize_priority : bool
-        Whether the priority scores of the run are first scaled to the range from 0 to 1.  If all of them are
+        Whether the priority scores of the run are first scaled to the range from 0 to 1. If all of them are
         equal, they become 0.
     forgive_missing_tweets : bool
         Whether a labeled tweet that the run lacks is worth 0 even if it is labeled High or Critical, as in the
@@ -233,12 +233,12 @@ def score(
     Returns
     -------
     float
-        The measure.  A worth is between -1 and 1, and every other measure is between 0 and 1.
+        The measure. A worth is between -1 and 1, and every other measure is between 0 and 1.
 
     Raises
     ------
     ParticipantVisibleError
-        The submission is malformed, or none of its tweets is in the solution.  The text of the exception tells
+        The submission is malformed, or none of its tweets is in the solution. The text of the exception tells
         nothing else about the solution.
     HostVisibleError
         The solution is malformed, a parameter is out of range, or the solution leaves the measure undefined.
@@ -436,14 +436,14 @@ def rows_that_count(run: pd.DataFrame, truths: pd.DataFrame) -> Ints:
 def false_alerts_before(event: Ints, important: Bools, alert: Bools) -> Ints:
     """Count δ, the false alerts before each tweet since the last true alert in its event [4.1].
 
-    Five alerts of one event are false, false, true, false and true.  A false alert of another event follows:
+    Five alerts of one event are false, false, true, false and true. A false alert of another event follows:
 
     >>> event, important = np.array([0, 0, 0, 0, 0, 1]), np.array([0, 0, 1, 0, 1, 0], dtype=bool)
     >>> false_alerts_before(event, important, np.ones(6, dtype=bool)).tolist()
     [0, 1, 2, 0, 1, 0]
     """
-    # The number of false alerts so far never falls.  So its value at the last reset is the running maximum of
-    # its values at all resets.  What has been added since then is δ.
+    # The number of false alerts so far never falls. So its value at the last reset is the running maximum of
+    # its values at all resets. What has been added since then is δ.
     false_alert = alert & ~important
     so_far: Ints = np.cumsum(false_alert) - false_alert
     reset = np.diff(event, prepend=-1) != 0
@@ -514,7 +514,7 @@ def count_events(visits: pd.DataFrame, events: int) -> Floats:
     one, worth, squared_error = np.ones(len(visits)), visits["worth"], visits["squared_error"]
 
     def total(which: Bools, values: npt.ArrayLike) -> Floats:
-        # bincount adds in the order of the visits.  So the sums do not depend on the order of rows.
+        # bincount adds in the order of the visits. So the sums do not depend on the order of rows.
         row, kind = np.nonzero(which)
         cell, cells = event[row] * which.shape[1] + kind, events * which.shape[1]
         sums: Floats = np.bincount(cell, np.asarray(values)[row], minlength=cells).astype(np.float64)
@@ -668,7 +668,7 @@ def _sorted(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
 
 
 # ---- Shared: tables and messages -------------------------------------------------------------------------
-# Each hosted file is uploaded alone, so it repeats what several of them need.  A section whose heading begins
+# Each hosted file is uploaded alone, so it repeats what several of them need. A section whose heading begins
 # with “Shared” is the same in every hosted file that has it.
 
 LONGEST_MESSAGE = 280  # characters; Kaggle cuts the rest
@@ -763,7 +763,7 @@ def _listed(texts: Sequence[str], total: int, room: int) -> str:
 
 
 def _texts(table: _Table, column: str) -> tuple[Ints, list[str]]:
-    """A code for the text of each row and the distinct texts.  No cell may be missing or blank."""
+    """A code for the text of each row and the distinct texts. No cell may be missing or blank."""
     codes, texts = _factorize(table.frame[column])
     table.reject(column, codes < 0, lambda row: "missing", "a value in every row")
     return codes, texts

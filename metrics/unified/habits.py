@@ -33,7 +33,7 @@ FEW_SEGMENTS = 30
 # So many segments must begin at word 1, and none at word 0, before positions seem to be counted from 1.
 FEW_FIRST = 10
 
-# The number behind a name, with what separates it.  Neither begins within a run of its own characters, so that
+# The number behind a name, with what separates it. Neither begins within a run of its own characters, so that
 # each is read once.
 NUMBER_BEHIND = re.compile(r"(?<![\s_-])[\s_-]++\d++$|(?<![\s_\d-])\d++$")
 

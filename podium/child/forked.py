@@ -1,7 +1,7 @@
 """A fork of this process for one task alone, which leaves nothing behind that the next task could meet.
 
 What a custom metric does to pandas, numpy, the locale or itself while it scores one file would stay for the
-next one, and platforms score each file in a new process.  A process that has loaded the metric and is still
+next one, and platforms score each file in a new process. A process that has loaded the metric and is still
 clean (see `podium.child.clean`) forks for each task, which takes milliseconds.
 """
 

@@ -1,8 +1,8 @@
 """What a custom metric prints is caught in its process, made harmless, and told once with the file's name.
 
 A metric may print what it found in a participant's cell: titles and colors of a terminal, a cleared screen, or
-lines that look like podium's.  So meanwhile the standard streams lead into a file, which is told as soon as the
-metric's function has ended.  In a child (see `podium.child.supervised`) the descriptors 1 and 2 lead into the
+lines that look like podium's. So meanwhile the standard streams lead into a file, which is told as soon as the
+metric's function has ended. In a child (see `podium.child.supervised`) the descriptors 1 and 2 lead into the
 same file, because code in C and programs that a metric starts write to these.
 """
 

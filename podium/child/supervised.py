@@ -1,14 +1,14 @@
 """The one child in which foreign code runs: started, heard, limited, seen to end, ended with what it leaves.
 
 A metric can end its process, crash it or stop it, wait for ever, write where nobody expects it, or leave
-threads and processes behind.  So what a stranger wrote runs in a child.  The child has no terminal: what podium
+threads and processes behind. So what a stranger wrote runs in a child. The child has no terminal: what podium
 itself prints there, and what it answers, come through one pipe, each word behind a token that only the two
-know.  Whatever else is written into that pipe is nobody's word.  This guards against accidents and stray
+know. Whatever else is written into that pipe is nobody's word. This guards against accidents and stray
 writes, not against a metric that reads the memory of its own process.
 
-A child begins in one of three ways.  `supervised` forks a command before pandas is imported, which takes a few
-milliseconds; Windows has no fork, so there a command runs in its own process.  A worker is a new interpreter
-that does one task after the other, see `podium.child.workers`.  And a process that has loaded a metric forks
+A child begins in one of three ways. `supervised` forks a command before pandas is imported, which takes a few
+milliseconds; Windows has no fork, so there a command runs in its own process. A worker is a new interpreter
+that does one task after the other, see `podium.child.workers`. And a process that has loaded a metric forks
 for each file, see `podium.child.forked`.
 """
 

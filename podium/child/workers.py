@@ -74,7 +74,7 @@ def start_workers(
     """Start workers on this machine, at most one for each of so many tasks, and end them when all is done.
 
     A single one is this process, unless the work has to be done `apart` from it because it may crash. Whoever
-    uses no processor time for so long (`idle`) is ended, and its task is lost.  For `ready` see `Workers`.
+    uses no processor time for so long (`idle`) is ended, and its task is lost. For `ready` see `Workers`.
     """
     number = min(jobs or os.cpu_count() or 1, max(1, most))
     if number == 1 and not apart:

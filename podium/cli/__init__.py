@@ -117,7 +117,7 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
     return errors.exit_code_of(work) if patience is None else supervised(work, patience)
 
 
-# Commands that execute no metric.  Every other one, also a new one, runs a custom metric in a child.
+# Commands that execute no metric. Every other one, also a new one, runs a custom metric in a child.
 WITHOUT_METRIC = frozenset({"boost", "collect", "estimate", "new", "run"})
 # Those that use the record of a competition whose files they are given.
 OF_COMPETITIONS = frozenset({"bundle", "emulate", "publish", "rank", "score"})

@@ -157,7 +157,7 @@ def _files_of_corpus(metric: "Metric", options: Options, parameters: dict[str, A
 def secret_seed() -> int:
     """Draw a seed that participants cannot guess.
 
-    The ids of all items are public, and so is the way in which podium draws.  Who knows the seed can draw the
+    The ids of all items are public, and so is the way in which podium draws. Who knows the seed can draw the
     Public and the Private part again.
     """
     return secrets.randbits(SECRET_BITS)

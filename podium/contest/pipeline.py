@@ -60,7 +60,7 @@ def opened(
 ) -> Solution:
     """Read and prepare a solution, with the given parameters and those that its competition records.
 
-    If it is none, the error says whether the `submission` is one.  What is read can be changed.
+    If it is none, the error says whether the `submission` is one. What is read can be changed.
     """
     parameters = dict(given)
     if not isinstance(source, pd.DataFrame):

@@ -3,8 +3,8 @@
     entries = of_codabench(…)          every row and file of the export, with why it is not taken
     collected = write(entries, out)    out/submissions/…, out/manifest.csv, out/collected.csv
 
-Archives and tables are strangers' files.  No path in them is used for writing: a file goes into a folder that
-is named by the number of its submission, and one function writes everything.  A later call adds what is new,
+Archives and tables are strangers' files. No path in them is used for writing: a file goes into a folder that
+is named by the number of its submission, and one function writes everything. A later call adds what is new,
 and deletes nothing.
 """
 
@@ -52,7 +52,7 @@ MOST_MEMBERS = 1_000  # of the archive of one submission
 USUAL_RATIO = 20
 
 # Codabench names an entry {id}_{owner}_PhaseId{phase}_{date}:{minute}-{second}_{file}; browsers write _ for the
-# colon.  An owner may have underscores, and may even be called PhaseId8, so the last place that fits counts.
+# colon. An owner may have underscores, and may even be called PhaseId8, so the last place that fits counts.
 ENTRY = re.compile(
     r"(?P<id>\d+)_(?P<team>.*)_PhaseId(?P<phase>\d+)_(?P<day>\d{4}-\d\d-\d\d)[:_]\d\d-\d\d_.*",
     re.DOTALL | re.ASCII,

@@ -1,11 +1,11 @@
 """Check that no file for participants reveals what only the solution knows.
 
-`podium make` checks the files that it has written.  `podium publish` and `podium bundle` check the files again
+`podium make` checks the files that it has written. `podium publish` and `podium bundle` check the files again
 before they are sent, because anybody may have added a file or a column in the meantime.
 
-Every file is unpacked and decoded.  It is a table or a text.  In a table, the cells of a row stand beside its
-id, and in a text the words around an id do; the names and sizes of files are a text, too.  What stands beside
-the ids makes columns, and so does how often a file lists them.  `evidence` says whether a column tells an
+Every file is unpacked and decoded. It is a table or a text. In a table, the cells of a row stand beside its
+id, and in a text the words around an id do; the names and sizes of files are a text, too. What stands beside
+the ids makes columns, and so does how often a file lists them. `evidence` says whether a column tells an
 answer of the solution.
 """
 
@@ -442,7 +442,7 @@ def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: 
 def _check_text(text: Text, known: Known, where: str = "") -> None:
     """Compare what stands near the ids in a text with their answers.
 
-    Ids may be short numbers, which stand elsewhere, too.  So the ids in each place of a line are also looked at
+    Ids may be short numbers, which stand elsewhere, too. So the ids in each place of a line are also looked at
     alone.
     """
     for kind, ids in enumerate(known.ids):

@@ -375,7 +375,7 @@ def write(files: Files, folder: Path, publish_metric: bool = False) -> Files:
     Returns what was saved, with the whole report.
 
     Every table is read again and compared with what was meant to be written, and `round_trip.check` compares
-    the scores.  Then `leaks.refuse` checks the files for participants.  If a check fails, nothing is left on
+    the scores. Then `leaks.refuse` checks the files for participants. If a check fails, nothing is left on
     the disk.
     """
     kept = {f"{PRIVATE}/{SOLUTION}", *(trial.name for trial in files.trials)}

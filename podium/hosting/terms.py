@@ -87,7 +87,7 @@ class Terms:
     def phases(self) -> list[tuple[str, tuple[datetime, datetime], Quota]]:
         """The name, the two dates and the limits of each phase.
 
-        The Private phase takes one submission of a team.  With two, the team could learn which one is better.
+        The Private phase takes one submission of a team. With two, the team could learn which one is better.
         """
         until = self.switch or self.end
         days = math.ceil((until - self.start) / DAY)

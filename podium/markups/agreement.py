@@ -34,7 +34,7 @@ class Agreement(contract.Agreement):
     """How well the experts of a solution agree with each other; see `podium.metric.contract.Agreement`.
 
     For `podium.statistics` it plays the role of a prepared solution, whose items are the documents that count.
-    Its measures are the means of the criteria over them.  A document counts if it has two experts and one of
+    Its measures are the means of the criteria over them. A document counts if it has two experts and one of
     them marked something: where nobody did, the formulas give full agreement, which says nothing.
     """
 
@@ -89,11 +89,11 @@ class Agreement(contract.Agreement):
 
     @functools.cached_property
     def experts(self) -> pd.DataFrame:
-        """One row per expert.  The expert who agrees least with the others comes first.
+        """One row per expert. The expert who agrees least with the others comes first.
 
         The column ``agreement`` is the expert's mean agreement with the other experts of a document, averaged
-        over documents.  The column ``among_others`` is the mean agreement of these others with each other, over
-        documents with two or more others.  The column ``relative`` is the ratio of the two over these
+        over documents. The column ``among_others`` is the mean agreement of these others with each other, over
+        documents with two or more others. The column ``relative`` is the ratio of the two over these
         documents, as if the expert were an algorithm.
         """
         total = np.concatenate(self._among)[:, 0]

@@ -124,7 +124,7 @@ def names_of_experts(
     """The names of each document's experts, whose `markups_of` are given.
 
     An expert whom a document does not name, or names like another one before, has a number in this document
-    alone.  Where no document names anybody, all experts have numbers.
+    alone. Where no document names anybody, all experts have numbers.
     """
     names = []
     for experts, of_experts in zip(prepared.experts, markups):
@@ -424,7 +424,7 @@ def closest_markups(metric: Any, solution: pd.DataFrame, submission: pd.DataFram
             for expert in pair:
                 totals[expert.number] += total
         if totals:
-            # Every markup agrees with itself completely.  So leaving that out changes nothing.
+            # Every markup agrees with itself completely. So leaving that out changes nothing.
             best = max(sorted(totals), key=totals.__getitem__)
             cells[row] = json.dumps(json.loads(markups[row])[best - 1], ensure_ascii=False)
     return submission.assign(markup=cells)

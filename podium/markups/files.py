@@ -224,10 +224,10 @@ def read_documents(
 ) -> pd.DataFrame:
     """Collect the markups in JSON files by document.
 
-    A file can have three forms.  The first is a document ``{"id": …, "text": …, "markups": […], "markup":
-    {…}}`` with the markups of the experts and of the algorithm.  The second is ``{"essay": {…}}`` around such a
-    document.  The third is a single markup.  The key ``isExpert`` says whether a markup is an expert's, else
-    ``meta.expert`` does.  If neither is there, the markup is the algorithm's when a submission is read.  When a
+    A file can have three forms. The first is a document ``{"id": …, "text": …, "markups": […], "markup":
+    {…}}`` with the markups of the experts and of the algorithm. The second is ``{"essay": {…}}`` around such a
+    document. The third is a single markup. The key ``isExpert`` says whether a markup is an expert's, else
+    ``meta.expert`` does. If neither is there, the markup is the algorithm's when a submission is read. When a
     solution is read, it is taken for an expert's, and a warning says so.
     """
     documents: dict[str, dict[str, Any]] = {}
@@ -273,7 +273,7 @@ def from_table(table: pd.DataFrame) -> pd.DataFrame:
 def placed(table: pd.DataFrame, error: type[ToolError]) -> pd.DataFrame:
     """A table of markups whose fragments stand where their document has what they quote.
 
-    An expert may count from 1, in units of UTF-16, or with ends that belong to a span; a warning says so.  A
+    An expert may count from 1, in units of UTF-16, or with ends that belong to a span; a warning says so. A
     quote that stands at its place in no way of counting is refused.
     """
     if "text" not in table:

@@ -2,8 +2,8 @@
 
 The columns are ``document_id``, ``expert`` (absent in a submission), ``start`` and ``end`` (characters from 0,
 the end exclusive), ``tag`` (several are separated by a bar), and optionally ``element``, ``text`` and
-``comment``.  Spans of one expert with the same ``element`` are fragments of one element.  Without an
-``element``, a span is an element of its own.  A row without ``start`` says that the expert looked at the
+``comment``. Spans of one expert with the same ``element`` are fragments of one element. Without an
+``element``, a span is an element of its own. A row without ``start`` says that the expert looked at the
 document and marked nothing, or something about the whole document if it has a tag or a comment.
 """
 
@@ -279,7 +279,7 @@ def _elements(spans: list[_Span]) -> list[dict[str, Any]]:
 def _element(parts: list[_Span]) -> dict[str, Any]:
     """Make an element of its spans.
 
-    Tags that all of its spans have are the element's.  If the spans have different ones, each keeps its own.
+    Tags that all of its spans have are the element's. If the spans have different ones, each keeps its own.
     """
     are_alike = len({span.tags for span in parts}) == 1
     fragments = [

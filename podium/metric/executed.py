@@ -1,6 +1,6 @@
 """The Python files of a metric: what is read once, hashed, and executed from what was read.
 
-A companion, and what it or the metric imports relatively, stand beside the metric file.  These files, found
+A companion, and what it or the metric imports relatively, stand beside the metric file. These files, found
 without executing anything, are all that a metric may execute of its folder: nothing is taken from a
 ``__pycache__``, from a folder below, or from a file that a program puts there later.
 """

@@ -1,9 +1,9 @@
-"""Is the solution right?  Items on which the best teams answer alike, and otherwise than the solution.
+"""Is the solution right? Items on which the best teams answer alike, and otherwise than the solution.
 
-Weak teams are wrong by themselves, so the best ones are asked, each file once.  An item is suspicious by three
+Weak teams are wrong by themselves, so the best ones are asked, each file once. An item is suspicious by three
 *signs*, each of which is a share: how many answers are the same other one, how many are not the right one, and
-how many probabilities speak against what else is true of it.  No sign tells a wrong label from a mistake that
-models share.  So a sign is told only if many more items show it than the other items would lead one to expect.
+how many probabilities speak against what else is true of it. No sign tells a wrong label from a mistake that
+models share. So a sign is told only if many more items show it than the other items would lead one to expect.
 """
 
 import math
@@ -19,7 +19,7 @@ from podium.scoring.explain import ratio
 
 MOST_FILES = 10  # distinct files, the best ones
 FEWEST_FILES = 5  # with fewer, chance gives the same other answer too easily
-# From this share on an item shows a sign.  An item of several things has some that are easy to get right.
+# From this share on an item shows a sign. An item of several things has some that are easy to get right.
 ALIKE, ALIKE_IN_SEVERAL, UNSOLVED, AGAINST = 0.8, 0.5, 1.0, 0.8
 STEPS = 10, 40  # to which the shares of items of several things are rounded down: as many as an item has things
 MATCHES_PER_FILE = 2  # with fewer, the probabilities of an item say little
@@ -49,7 +49,7 @@ class Suspicion(NamedTuple):
 def told(asked: pd.DataFrame, answers: Sequence[Answers], number: int) -> tuple[pd.DataFrame, Floats]:
     """Tell what some files answer to each of so many items, in shares of their answers.
 
-    Where an item has several things, such as segments, the most suspicious one is named.  Behind the table
+    Where an item has several things, such as segments, the most suspicious one is named. Behind the table
     stands the share of right answers to each item in each file, (n, files).
     """
     labels, true = np.unique(asked["label"].to_numpy(dtype=object), return_inverse=True)

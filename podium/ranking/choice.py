@@ -22,7 +22,7 @@ ONLY_FILE = "the only file of each team"
 
 TIME_UNKNOWN = 2**63 - 1  # what `boost.parse` makes of a missing time: later than any other
 
-# What decides between files of a team that have the same score, in this order.  The smaller value is better.
+# What decides between files of a team that have the same score, in this order. The smaller value is better.
 TIES = {"time": "the time of submission", "runtime": "the runtime", "submission": "the name"}
 
 
@@ -71,7 +71,7 @@ def choose(
 ) -> tuple[pd.DataFrame, str]:
     """Mark the file of each team that counts: one of those that it selected, or the one that a rule chooses.
 
-    If several files of a team have the same score, the earliest one counts.  If that does not decide, the one
+    If several files of a team have the same score, the earliest one counts. If that does not decide, the one
     with the shortest runtime counts, and then the first one by name.
     """
     public = column_of(PUBLIC) if PUBLIC in solution.rows else "given_public_score"

@@ -27,7 +27,7 @@ Ticks = list[tuple[Any, float]]
 
 
 def records(table: pd.DataFrame | None) -> list[dict[str, Any]]:
-    """Turn the rows of a table into dicts.  Without a table there are none."""
+    """Turn the rows of a table into dicts. Without a table there are none."""
     of_rows: list[Any] = [] if table is None else table.to_dict("records")
     return of_rows
 
@@ -116,7 +116,7 @@ def score_and_runtime(leaderboard: pd.DataFrame, rules: Rules) -> dict[str, Any]
 def _marks(board: pd.DataFrame, places: Iterable[tuple[float, float, float]]) -> list[dict[str, Any]]:
     """Make a mark for each team, the last one first, so that the better one of two lies above the other.
 
-    The first teams and those that win a prize have their rank in it.  Those at the same place share a mark.
+    The first teams and those that win a prize have their rank in it. Those at the same place share a mark.
     """
     marks: dict[Any, dict[str, Any]] = {}
     for row, (x, top, own) in zip(records(board), places):

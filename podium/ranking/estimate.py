@@ -1,8 +1,8 @@
 """What another runtime of one team would change on the final board, if all else stays equal.
 
-The results are as exact as the board itself.  If a team gets slower, it never gains on a rival, because the
-rival's boost grows or stays the same.  So each rival is behind the team up to one runtime and ahead of it from
-there on.  At that runtime the boosted scores are equal, so it is the solution of an equation.  A rank is then
+The results are as exact as the board itself. If a team gets slower, it never gains on a rival, because the
+rival's boost grows or stays the same. So each rival is behind the team up to one runtime and ahead of it from
+there on. At that runtime the boosted scores are equal, so it is the solution of an equation. A rank is then
 the number of such runtimes that the team exceeds, plus one.
 """
 
@@ -25,7 +25,7 @@ from podium.ranking.submissions import errors_of_boost
 __all__ = ["Estimate", "break_even_runtimes", "estimate", "runtimes_around", "what_if"]
 
 TEAMS_SHOWN, CHARACTERS_SHOWN = 3, 40
-# Multiples of the fastest rival's runtime to try.  Below 1/1.2 and above 1.2, nothing changes.
+# Multiples of the fastest rival's runtime to try. Below 1/1.2 and above 1.2, nothing changes.
 SLOWDOWNS = tuple(Fraction(percent, 100) for percent in range(80, 130, 5))
 
 boost = hosted.module("boost")
@@ -136,7 +136,7 @@ def what_if(
 
     A team that becomes the fastest one takes boost from the others.
 
-    In Table 2 of the memo, Red has the best score and is slow.  It would be first again with a runtime of 45 s,
+    In Table 2 of the memo, Red has the best score and is slow. It would be first again with a runtime of 45 s,
     and with 38 s it would have the whole boost:
 
     >>> table_2 = pd.DataFrame({
@@ -212,8 +212,8 @@ def _race(
 ) -> _Race:
     """Solve for the runtimes at which rivals overtake the team.
 
-    Let s be the fastest runtime of the eligible rivals.  If the team needs more than s, the rivals' boosted
-    scores are constant, and its own falls until slowdown_limit·s.  If it needs less, its own boosted score is
+    Let s be the fastest runtime of the eligible rivals. If the team needs more than s, the rivals' boosted
+    scores are constant, and its own falls until slowdown_limit·s. If it needs less, its own boosted score is
     constant, and those of the rivals grow with its runtime.
     """
     board = boost.parse(leaderboard)
@@ -255,7 +255,7 @@ def _race(
 def _overtaken(board: Any, own: int, rival: int, higher: Any, at_least: Any) -> tuple[Any, int]:
     """Find the runtime at which a rival overtakes the team, and who is ahead at that runtime.
 
-    The team's boosted score is higher up to one runtime, and at least as high up to another.  Between them the
+    The team's boosted score is higher up to one runtime, and at least as high up to another. Between them the
     scores are equal, and the rule for ties decides.
     """
     theirs = math.inf if pd.isna(board.runtimes[rival]) else board.runtimes[rival]

@@ -200,7 +200,7 @@ def under_other_measures(examined: Examined) -> dict[str, Floats]:
 def under_other_statistics(
     pool: Pool, files: Sequence[Submission], leaderboard: pd.DataFrame
 ) -> dict[str, Floats]:
-    """Score the files that count with other statistics.  They are read again, and must not have changed."""
+    """Score the files that count with other statistics. They are read again, and must not have changed."""
     question = functools.partial(robustness.of_statistics, pool.solution.deciding)
     scores = _by_name(pool.read_again(question, files, "variants"))
     names = robustness.names_of_steps(pool.solution, scores, leaderboard)

@@ -1,8 +1,8 @@
 """What chance may have done to a board of a metric with ``score()`` alone.
 
-Its chosen files are read once more and scored on halves of the items (`podium.statistics.halves`).  These draws
-are kept in the store, under a hash of everything on which they depend.  Their number is fixed before the first
-one.  So an interrupted run goes on where it stopped, and another run or a cluster gives the same bits.
+Its chosen files are read once more and scored on halves of the items (`podium.statistics.halves`). These draws
+are kept in the store, under a hash of everything on which they depend. Their number is fixed before the first
+one. So an interrupted run goes on where it stopped, and another run or a cluster gives the same bits.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """What a jury decides about teams and late submissions: a table of teams, and a deadline.
 
 Who does not compete decides nothing: the files of baselines and of teams that withdrew or are disqualified are
-taken out before speed is rewarded and chance is examined.  So the rest of the board is the one without these
+taken out before speed is rewarded and chance is examined. So the rest of the board is the one without these
 files.
 """
 
@@ -150,7 +150,7 @@ def late(
 ) -> tuple[pd.DataFrame, list[Statement]]:
     """Reject the files that were submitted after the deadline, and tell what is not known of others.
 
-    Times without an offset are in UTC.  A deadline without a time is the end of its day.  A file of which only
+    Times without an offset are in UTC. A deadline without a time is the end of its day. A file of which only
     the day is known is not late on the day of the deadline.
     """
     if not deadline:

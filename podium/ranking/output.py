@@ -1,6 +1,6 @@
-"""The files of a finished run: tables, pages and run.json.  Either all of them are written, or none.
+"""The files of a finished run: tables, pages and run.json. Either all of them are written, or none.
 
-The file ``run.json`` is written last.  It names every page and table with its SHA-256.  So a folder with a
+The file ``run.json`` is written last. It names every page and table with its SHA-256. So a folder with a
 ``run.json`` holds a finished run, and all other files beside it belong to that run.
 """
 
@@ -61,8 +61,8 @@ def digests(files: Mapping[str, bytes]) -> dict[str, str]:
 def write(files: Mapping[str, bytes], folder: Path, run: Mapping[str, Any]) -> None:
     """Save all files of a run, or none of them.
 
-    Everything is first written to a new folder inside.  So a full disk is noticed before anything is replaced.
-    Then ``run.json`` is removed, the files are moved, and the new ``run.json`` comes last.  If this is
+    Everything is first written to a new folder inside. So a full disk is noticed before anything is replaced.
+    Then ``run.json`` is removed, the files are moved, and the new ``run.json`` comes last. If this is
     interrupted, the folder has no ``run.json``, and nobody takes it for a finished run.
     """
     text = text_of(run)

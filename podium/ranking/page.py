@@ -1,7 +1,7 @@
 """The page of a board, which can be published, and the page that shows one team why it has its rank.
 
-Each page is a single file that needs no network.  Its only script searches and sorts the board, and the
-Content-Security-Policy allows it by its hash.  Without the script, the page shows everything.
+Each page is a single file that needs no network. Its only script searches and sorts the board, and the
+Content-Security-Policy allows it by its hash. Without the script, the page shows everything.
 """
 
 import itertools

@@ -407,7 +407,7 @@ def _killed(
 ) -> tuple[dict[int, Scored], dict[int, str]]:
     """Try submissions a third time whose process was killed twice, and say on which it is killed once more.
 
-    Nothing runs beside a third try.  If another submission does not survive there either, it is the machine.
+    Nothing runs beside a third try. If another submission does not survive there either, it is the machine.
     """
     time.sleep(questions.SECONDS_BEFORE_RETRY)
     some = {number: submissions[number] for number in [*killed, *scored[:1]]}

@@ -88,7 +88,7 @@ class Pool(NamedTuple):
         return track(results, title, len(things)) if title and things else results
 
     def load(self, name: str) -> bytes | None:
-        """Read the entry of that name.  It is None, too, if the file holds the entry of another submission."""
+        """Read the entry of that name. It is None, too, if the file holds the entry of another submission."""
         entry = store.load(self.store, name)
         if entry is None:
             return None
@@ -113,7 +113,7 @@ def collected(
 def _finished(
     workers: Workers, work: Work[T, R], batches: Iterable[list[tuple[int, T]]]
 ) -> Iterator[tuple[int, R]]:
-    """Yield the results of all batches.  A batch that fails is tried once more."""
+    """Yield the results of all batches. A batch that fails is tried once more."""
     for batch, results in spread(workers, work, batches):
         if isinstance(results, Exception):
             time.sleep(SECONDS_BEFORE_RETRY)

@@ -1,6 +1,6 @@
 """What else the board could have been under other decisions about the metric and the rewards.
 
-Variants of measures and rewards need no file.  Variants of the statistics need the chosen files, which are read
+Variants of measures and rewards need no file. Variants of the statistics need the chosen files, which are read
 again.
 """
 
@@ -39,7 +39,7 @@ def of_measures(solution: Solution, part: str) -> dict[str, Measured]:
 
 
 def of_statistics(part: str, solution: Solution, submissions: Sequence[Submission]) -> list[dict[str, float]]:
-    """Score submissions with other statistics, in a worker.  The files are read again."""
+    """Score submissions with other statistics, in a worker. The files are read again."""
     if (variants := solution.metric.companion.variants) is None:
         return [{} for _ in submissions]
     items, whole = solution.items[part], solution.prepared[evaluating.ALL]
@@ -64,7 +64,7 @@ def of_board(
     """Rank again under other decisions, one at a time: with other scores, then with other rewards.
 
     The first table has a row per decision, with how many teams keep their rank, Kendall's τ of the order of
-    teams with that of the board, and the score of the board's first team before rewards.  The second table has
+    teams with that of the board, and the score of the board's first team before rewards. The second table has
     a row per team, with its rank under each decision.
     """
     boost, with_rewards = hosted.module("boost"), is_boosted(leaderboard, rules)
@@ -99,7 +99,7 @@ def of_board(
 
 
 def tau(ranks: Ints, others: Ints) -> float:
-    """Compute Kendall's τ of two orders without ties.  It is NaN for a single team.
+    """Compute Kendall's τ of two orders without ties. It is NaN for a single team.
 
     (To import scipy.stats takes longer than the rest of a small board.)
     """

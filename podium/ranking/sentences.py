@@ -60,7 +60,7 @@ def seconds(runtime: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share in percent.  It is 0% or 100% only if it is exactly that.
+    """Write a share in percent. It is 0% or 100% only if it is exactly that.
 
     >>> percent(0.0004), percent(0.124), percent(0.9996), percent(1.0)
     ('<0.1%', '12.4%', '>99.9%', '100%')

@@ -79,10 +79,10 @@ def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
 def agreements(teams: Sequence[str], fingerprints: Sequence[npt.NDArray[np.uint32]]) -> pd.DataFrame:
     """Find pairs of teams that agree in statistics that few other teams have, more often than by chance.
 
-    Two teams agree on an item if they have the same statistics of it.  Few teams may have them: at most a
-    quarter, and at most 100.  Let u be the median number of agreements of a team with the others.  Two
-    independent teams are expected to agree on e = u₁·u₂ / median(u) items.  A pair is listed if it agrees on at
-    least 5% of the items, and on more than 2·e + 5·√e of them.  This rule is our own.
+    Two teams agree on an item if they have the same statistics of it. Few teams may have them: at most a
+    quarter, and at most 100. Let u be the median number of agreements of a team with the others. Two
+    independent teams are expected to agree on e = u₁·u₂ / median(u) items. A pair is listed if it agrees on at
+    least 5% of the items, and on more than 2·e + 5·√e of them. This rule is our own.
     """
     number = len(fingerprints)
     if number < 3:

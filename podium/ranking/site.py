@@ -1,6 +1,6 @@
 """Compare a board with the one that the competition's site shows.
 
-The site's scores belong to some part of the solution and are given to some digits.  Both are found out from the
+The site's scores belong to some part of the solution and are given to some digits. Both are found out from the
 table itself: the column and the part with which the most teams agree.
 """
 
@@ -63,7 +63,7 @@ def compare(
     """Compare the scores of a site with ours, a row per team with the columns of `COMPARED` that there are.
 
     The table has the columns ``team``, ``score`` and ``rank`` here, ``site_score`` and ``site_rank``, and
-    ``same``; a team that only one of the boards has is in it, too.  The facts say what was found out.
+    ``same``; a team that only one of the boards has is in it, too. The facts say what was found out.
     """
     own = {names.key_of(team): team for team in ours["team"]}
     teams = [own.get(names.key_of(team), printable(team)) for team in board.teams]

@@ -1,7 +1,7 @@
 """What is known about the submissions' runtimes: how they were measured, how noisy they are, and draws of them.
 
-A runtime is a time in seconds.  Its noise says how far a second measurement would be from it.  The noise is
-known from its standard error, or not at all.  A runtime that was measured once is never taken for certain.  It
+A runtime is a time in seconds. Its noise says how far a second measurement would be from it. The noise is
+known from its standard error, or not at all. A runtime that was measured once is never taken for certain. It
 is drawn with the noise that the other runtimes show.
 """
 
@@ -46,7 +46,7 @@ FAR_ABOVE = 50  # a runtime so many times the median is suspicious, because it m
 
 
 class Noise(NamedTuple):
-    """How the runtimes of a board were measured.  The t teams are in the order of the board."""
+    """How the runtimes of a board were measured. The t teams are in the order of the board."""
 
     errors: Floats  # the standard error of each runtime in seconds, NaN where it is not known
     # The standard deviation of one run, relative to the runtime. It is pooled over all teams for which it is
@@ -97,8 +97,8 @@ def read(
 def noise_of(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> Noise:
     """Find out how the runtimes of a board were measured, and how noisy they are.
 
-    The relative variance of one run is estimated for each team, and averaged.  It is the squared relative
-    error times the number of runs.  Its weight is the number of runs minus 1, but at least 1.
+    The relative variance of one run is estimated for each team, and averaged. It is the squared relative
+    error times the number of runs. Its weight is the number of runs minus 1, but at least 1.
     """
     seconds = leaderboard["runtime"].to_numpy(dtype=np.float64)
     measured = leaderboard[KEYS]
@@ -118,8 +118,8 @@ def noise_of(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None) -> Noise:
 def draw(leaderboard: pd.DataFrame, runtimes: pd.DataFrame | None, resamples: int, seed: int) -> Floats:
     """Draw runtimes that could have been measured as well.
 
-    A draw is the runtime times exp(e·z), where z is standard normal and e is the relative standard error.  For
-    a runtime that was measured once, e is the noise of one run, pooled over the other teams.  If no noise is
+    A draw is the runtime times exp(e·z), where z is standard normal and e is the relative standard error. For
+    a runtime that was measured once, e is the noise of one run, pooled over the other teams. If no noise is
     known, a draw is the runtime itself.
     """
     runtime = leaderboard["runtime"].to_numpy(dtype=np.float64)

@@ -43,8 +43,8 @@ LISTED = Table(key=["team", "submission"], team=TEXT, submission=TEXT)
 SAID = REMARK._replace(is_filled=False)  # by podium run of a model, in the model's own words
 FAILED = Table(team=TEXT, model=SAID, reason=SAID)
 NOTHING_FAILED = pd.DataFrame(columns=[*FAILED.columns])
-# Files with these endings lie in folders and are not submissions to any metric.  Workbooks and archives are not
-# among them.  A participant may have taken one for a submission, and its rejection says what to do.
+# Files with these endings lie in folders and are not submissions to any metric. Workbooks and archives are not
+# among them. A participant may have taken one for a submission, and its rejection says what to do.
 NO_TABLES = frozenset(
     {
         ".bak", ".db", ".doc", ".docx", ".gif", ".htm", ".html", ".ini", ".ipynb", ".jpeg", ".jpg", ".lnk",
@@ -59,7 +59,7 @@ NO_TABLES_BY_NAME = frozenset({"license", "readme", "sha256sums"})
 
 
 class Submission(NamedTuple):
-    """A file to score.  Texts are "" if nothing is known."""
+    """A file to score. Texts are "" if nothing is known."""
 
     team: str  # the name of the team
     name: str  # the name of the file among the files of the team
@@ -81,10 +81,10 @@ def find(
 ) -> list[Submission]:
     """Find the submissions in a folder or in a manifest.
 
-    A manifest has the columns ``team`` and ``path``.  It may have ``submission``, ``submitted_at``,
-    ``public_score``, ``selected`` and ``side``, too.  Its paths are relative to the folder in which it is.
+    A manifest has the columns ``team`` and ``path``. It may have ``submission``, ``submitted_at``,
+    ``public_score``, ``selected`` and ``side``, too. Its paths are relative to the folder in which it is.
 
-    What the system leaves in folders, and what is no table by its name, is left out with a warning.  A folder
+    What the system leaves in folders, and what is no table by its name, is left out with a warning. A folder
     of files with an ending of ``documents`` can be one submission; see `_parts_of`.
 
     A name at the top of a folder is that of a team, unless `team_from` says where in it the team stands.
@@ -258,7 +258,7 @@ def _parts_of(path: str, inside: Sizes, documents: tuple[str, ...]) -> dict[str,
     """Divide what a team has sent into submissions, by their names; the name of the whole is "".
 
     Each file and each folder in the folder of a team is a submission, unless all of it is one folder of
-    documents.  Two of its folders with a document of the same name are two submissions.
+    documents. Two of its folders with a document of the same name are two submissions.
     """
     parts: dict[str, dict[str, int]] = {}
     for name, size in inside.items():
@@ -286,7 +286,7 @@ def _passed_by(sent: Submission, files: Sizes) -> set[str]:
 def _documents_among(path: str, files: Sizes, documents: tuple[str, ...]) -> tuple[str, ...]:
     """The files that are documents of one submission, if there is no table and no list among them.
 
-    A list in JSON is the export of a tool with all documents.  The first document stands for the others.
+    A list in JSON is the export of a tool with all documents. The first document stands for the others.
     """
     visible = [name for name in files if not f"/{name}".count("/.") and not _is_of_system(name)]
     ours = tuple(sorted(name for name in visible if name.lower().endswith(documents)))

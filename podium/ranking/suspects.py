@@ -1,6 +1,6 @@
 """The items of a board, the most suspicious first: where its best files answer otherwise than the solution.
 
-The table is for those who can mend the solution.  It is never published, because it tells what the answers are.
+The table is for those who can mend the solution. It is never published, because it tells what the answers are.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ def best_rows(leaderboard: pd.DataFrame, entries: Sequence[int], higher_is_bette
 def of_best(solution: Solution, entries: Sequence[bytes]) -> Told | None:
     """Tell what the best files say of the items of the part that decides, from their entries of the store.
 
-    It is None if nothing can be compared.  The columns of the table:
+    It is None if nothing can be compared. The columns of the table:
 
     - ``item``, ``why``: its id, and which signs it shows, if so many items show these that chance does not
       explain it;

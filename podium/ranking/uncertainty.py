@@ -114,7 +114,7 @@ def of_teams(
     higher_is_better: bool,
     prizes: Prizes,
 ) -> Certainty:
-    """Say what a board with these draws says about chance.  The details are in the order of the board."""
+    """Say what a board with these draws says about chance. The details are in the order of the board."""
     scores, rewards = drawn(leaderboard, details, runtimes, rules)
     of_groups = [each.reaction.is_of_groups for each in details]
     influence = [each.influence for each in details]

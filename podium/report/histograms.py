@@ -1,10 +1,10 @@
 """The histograms that a companion offers: as a picture in a file, and as numbers for the report.
 
-The histograms are figures by title, and each figure has panels by title.  A panel has three parts:
+The histograms are figures by title, and each figure has panels by title. A panel has three parts:
 
-- ``series`` has values by name.  Each series is drawn as a histogram of shares, one over the other;
+- ``series`` has values by name. Each series is drawn as a histogram of shares, one over the other;
 - ``lines`` has one value by name, which is drawn as a line in the color of its series;
-- ``last`` is where the scale ends.  Larger values are in the last bin.
+- ``last`` is where the scale ends. Larger values are in the last bin.
 """
 
 import math

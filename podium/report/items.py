@@ -205,7 +205,7 @@ def _swatches(names: list[str]) -> dict[str, tuple[str, str]]:
 def _paired(rows: pd.DataFrame) -> pd.DataFrame:
     """Add to rows that are segments the columns ``pair``, ``is_truth``, ``first`` and ``last``.
 
-    Other rows stay as they are.  In markups, each expert's markup is a truth, and the algorithm's markup stands
+    Other rows stay as they are. In markups, each expert's markup is a truth, and the algorithm's markup stands
     beside it.
     """
     if {"side", "first", "last"} <= set(rows):
@@ -219,7 +219,7 @@ def _paired(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _columns(explanation: Any, roles: Roles) -> list[str]:
-    """List the columns of the table of rows.  Those that say most come first, as phones show only a few."""
+    """List the columns of the table of rows. Those that say most come first, as phones show only a few."""
     cause = [] if explanation.losses is None else ["cause"]
     columns = [str(name) for name in explanation.rows if name not in MERGED | {roles.item}] + cause
     first = ["row_id", roles.label, "points_lost", "cause" if cause else roles.outcome]
@@ -273,7 +273,7 @@ def _rows(
 
 
 def _cell(record: Fields, name: str, outcome: str | None, positions: Collection[str]) -> str:
-    """Write a row's cell of a column.  The columns in `positions` hold positions, and -1 stands for none."""
+    """Write a row's cell of a column. The columns in `positions` hold positions, and -1 stands for none."""
     value = record[name]
     if name == "row_id":  # stays as it is in the file, where people look for it
         return str(value)
@@ -328,7 +328,7 @@ def _range(first: int, last: int) -> str:
 
 
 class ItemText:
-    """A text that consists of units, such as words.  Without a text, units are shown by their positions."""
+    """A text that consists of units, such as words. Without a text, units are shown by their positions."""
 
     def __init__(self, text: str | None, unit: str) -> None:
         self.text = text

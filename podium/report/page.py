@@ -142,7 +142,7 @@ def read_texts(path: Path | None, evaluation: Evaluation) -> dict[str, str]:
         return {}
     wanted = set(evaluation.prepared.items)
     if path.is_dir():
-        # The names of the files are compared with the ids.  A path made from an id like "../secret" could lead
+        # The names of the files are compared with the ids. A path made from an id like "../secret" could lead
         # out of the folder.
         files = {file.stem: file for file in path.glob("*.txt") if file.stem in wanted}
         texts = {name: file.read_text(encoding="utf-8", errors="replace") for name, file in files.items()}

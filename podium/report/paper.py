@@ -110,7 +110,7 @@ def rows_named(files: Sequence[str]) -> list[str]:
 def of_table(table: pd.DataFrame, caption: str = "", lower: Sequence[str] = ()) -> PaperTable:
     """Tabulate numbers of which nothing more is known: the first column has the names, the others the measures.
 
-    Each column has the decimals of its longest number.  In those of `lower`, the lowest value is the best.
+    Each column has the decimals of its longest number. In those of `lower`, the lowest value is the best.
     """
     names, measures = table.iloc[:, 0].astype(str).tolist(), [*map(str, table.columns[1:])]
     values = table.iloc[:, 1:].to_numpy(dtype=np.float64)

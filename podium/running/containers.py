@@ -1,6 +1,6 @@
 """Run models in containers, with docker or podman, whichever the machine has.
 
-The engine isolates and limits by its own means.  Podium gives it the limits, starts the container, takes the
+The engine isolates and limits by its own means. Podium gives it the limits, starts the container, takes the
 times that the engine noted, and reads the submission from a folder on the machine's disk.
 
 Sources: docker's reference of ``docker container create`` and podman's manual page podman-create(1).

@@ -1,6 +1,6 @@
 """Control groups: the kernel limits a model's memory, processes and cores, and counts its time.
 
-A group is made for every run and removed after it.  Podium makes groups of version 2, which today's systems
+A group is made for every run and removed after it. Podium makes groups of version 2, which today's systems
 have, as root or within a group that was delegated to it.
 
 Source: "Control Group v2" in the Linux kernel's administration guide.

@@ -1,8 +1,8 @@
 """Decide how uncertain a runtime is, whether two runtimes can be told apart, and how quiet the machine was.
 
-Wall-clock times of equal runs vary, by a percent or less on a machine that nobody else uses.  All runs count.
+Wall-clock times of equal runs vary, by a percent or less on a machine that nobody else uses. All runs count.
 The runtime is their median, which a single disturbed run does not move, and its standard error says how
-uncertain it is.  A machine that others use as well makes every runtime provisional.
+uncertain it is. A machine that others use as well makes every runtime provisional.
 """
 
 import itertools
@@ -39,11 +39,11 @@ class MachineNoise(NamedTuple):
     def error_of(self, runs: Sequence[float]) -> float:
         """Compute the relative standard error of the median of a model's runs.
 
-        The noise of one run is a mixture of the pooled noise and the model's own.  The more runs the model has,
+        The noise of one run is a mixture of the pooled noise and the model's own. The more runs the model has,
         the more its own noise weighs.
 
         The variance of the median of n normal numbers is taken as π / (2n + π - 2) times the variance of one
-        number.  This is exact for a single number and in the limit of many; for three numbers it is 2% too
+        number. This is exact for a single number and in the limit of many; for three numbers it is 2% too
         small.
         """
         number = len(runs)
@@ -57,7 +57,7 @@ def noise_of(runs: Iterable[Sequence[float]]) -> MachineNoise:
     """Estimate how much equal runs vary, robustly and over all models together.
 
     The estimate is the weighted median of the differences between two runs of the same model, on a logarithmic
-    scale.  Each model weighs as much as it has runs beyond the first.  So neither a single model with a large
+    scale. Each model weighs as much as it has runs beyond the first. So neither a single model with a large
     spread nor a single slow run decides the estimate.
 
     >>> honest = [[1.00, 1.01, 1.02]] * 4

@@ -1,6 +1,6 @@
 """The journal ``runs.csv`` has a row for each run; all other files of results are made from it.
 
-Everybody may read it.  What models printed when they failed may be texts of the hidden data, and stands in
+Everybody may read it. What models printed when they failed may be texts of the hidden data, and stands in
 ``printed.csv`` beside it.
 """
 

@@ -70,7 +70,7 @@ class Run(NamedTuple):
 class Log:
     """A model's log: a file that grows while the model runs, and the end of it for messages.
 
-    The model may wait for podium to read what it prints, and does so within its measured time.  So podium does
+    The model may wait for podium to read what it prints, and does so within its measured time. So podium does
     little then: it keeps the end as bytes, and makes text of the beginning alone.
     """
 

@@ -29,7 +29,7 @@ SCRIPTS = ("run", "run.py", "run.sh")
 CONTAINER = "container.txt"
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 ENTRIES = f"one notebook (*.ipynb), {', '.join(SCRIPTS)} or {CONTAINER}"
-# The name of an image in a registry.  Podman would take names such as dir:/folder from the machine's disk.
+# The name of an image in a registry. Podman would take names such as dir:/folder from the machine's disk.
 IMAGE = re.compile(
     r"(?!(containers-storage|dir|docker-archive|docker-daemon|oci|oci-archive|ostree|sif|tarball):)"
     r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}"
@@ -237,7 +237,7 @@ def _entry(folder: Path) -> tuple[str, Kind]:
 def interpreter_of(path: Path) -> list[str]:
     """The command that runs a script or program, as its first line says; nothing if it runs itself.
 
-    As in the kernel, all that follows the interpreter's name is one argument.  The file's mode does not count,
+    As in the kernel, all that follows the interpreter's name is one argument. The file's mode does not count,
     because archives from Windows do not have it.
     """
     with path.open("rb") as file:

@@ -1,6 +1,6 @@
 """Run every model as often as asked for, and write the results.
 
-Each model runs once without being measured, so that libraries and files are in memory for all alike.  Then the
+Each model runs once without being measured, so that libraries and files are in memory for all alike. Then the
 models run in rounds: each model once, in an order drawn by lot, then each once more.
 """
 

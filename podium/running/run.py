@@ -140,7 +140,7 @@ def run(options: Options) -> Runs:
 
     Notes
     -----
-    Lines on the standard error say which model runs and how it has ended.  Its log is written meanwhile.
+    Lines on the standard error say which model runs and how it has ended. Its log is written meanwhile.
 
     References
     ----------

@@ -1,9 +1,9 @@
 """Run models in bubblewrap, the default sandbox on Linux.
 
-Bubblewrap is called once.  It makes a file system that can only be read, except for a few folders in memory,
-and namespaces for processes, users, network and names.  The first process in them is a shell.  It waits until
-podium, outside, has started the clock.  Then it runs the model, kills what the model left running, tells podium
-that the run has ended, and sends the submission through a pipe.  Podium opens no file that a model wrote.
+Bubblewrap is called once. It makes a file system that can only be read, except for a few folders in memory,
+and namespaces for processes, users, network and names. The first process in them is a shell. It waits until
+podium, outside, has started the clock. Then it runs the model, kills what the model left running, tells podium
+that the run has ended, and sends the submission through a pipe. Podium opens no file that a model wrote.
 
 As root, models run as the user nobody instead of in a namespace for users, because root's own files and the
 kernel's settings would be theirs in it.
@@ -45,11 +45,11 @@ from podium.running.system_calls import filter_program
 from podium.running.view import MODEL, TOOLS, WORKING
 
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
-# The first process in the sandbox.  Its output goes to podium alone, and the model's to the log.  If its input
+# The first process in the sandbox. Its output goes to podium alone, and the model's to the log. If its input
 # ends, podium has ended: then a process in the background kills the model.
 # A model may have changed the limits of this process, so nothing is opened between its end and the end of what
-# it left running: without the descriptor 4, `kill` would need a new one.  Then the list of processes shows that
-# nobody is left.  What has been killed but not yet collected has the state Z or X, and does nothing any more.
+# it left running: without the descriptor 4, `kill` would need a new one. Then the list of processes shows that
+# nobody is left. What has been killed but not yet collected has the state Z or X, and does nothing any more.
 SCRIPT = r"""
 largest=$1 begins=$2
 shift 2

@@ -2,10 +2,10 @@
 
 All calls are allowed but the few listed here, each of which would help a model that wants a prize: to see or
 stop podium's process in its sandbox, to leave itself a note for its next run, or to reach the machine by a way
-that namespaces do not close.  Those that honest programs make too seem to succeed and do nothing.
+that namespaces do not close. Those that honest programs make too seem to succeed and do nothing.
 
-libseccomp is called with ctypes.  Its own Python binding is compiled for the system's Python alone, and
-pyseccomp, which calls the library as is done here, was last released in 2021.  The library's interface has been
+libseccomp is called with ctypes. Its own Python binding is compiled for the system's Python alone, and
+pyseccomp, which calls the library as is done here, was last released in 2021. The library's interface has been
 the same since 2012.
 
 Sources: the manual pages seccomp_rule_add(3) and seccomp_init(3), and those of the calls.
@@ -71,7 +71,7 @@ OF_ANOTHER = {
 }
 FIRST = 1  # the number of the first process
 INT = 0xFFFFFFFF  # the kernel takes these arguments as numbers of 32 bits, and a filter sees 64
-# AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK.  AF_VSOCK, for one, lies outside of network namespaces.
+# AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK. AF_VSOCK, for one, lies outside of network namespaces.
 FAMILIES = (1, 2, 10, 16)
 
 

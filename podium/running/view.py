@@ -1,9 +1,9 @@
 """What a model sees in bubblewrap: the arguments that make its file system.
 
-A model must not find anything there that an earlier run could have left.  Its own folders are new.  All others
-can only be read.  Two things remain that a model can move and the next one could read: the times of device
-nodes, which are the machine's own, and the kernel's counters in /proc and /sys.  The times are set to now
-before each run.  Files with counters are empty, or have the same words with 0 in place of each number, so that
+A model must not find anything there that an earlier run could have left. Its own folders are new. All others
+can only be read. Two things remain that a model can move and the next one could read: the times of device
+nodes, which are the machine's own, and the kernel's counters in /proc and /sys. The times are set to now
+before each run. Files with counters are empty, or have the same words with 0 in place of each number, so that
 programs such as psutil can read them.
 """
 
@@ -51,7 +51,7 @@ def seen(model: Path, settings: Settings, files: dict[str, int]) -> list[str]:
     view = [*_system(settings), *_folders(model, settings), *_devices(settings)]
     for path, file in files.items():
         view += ["--perms", "0644", "--ro-bind-data", str(file), path]
-    # The first process is podium's.  Who could write into its memory could report an end.
+    # The first process is podium's. Who could write into its memory could report an end.
     empty = ["/proc/1", *filter(os.path.isdir, COUNTER_FOLDERS)]
     empty += [str(path) for pattern in CPU_COUNTERS for path in sorted(Path(CPU).glob(pattern))]
     view += [word for folder in empty for word in ("--tmpfs", folder, "--remount-ro", folder)]

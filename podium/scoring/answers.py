@@ -1,6 +1,6 @@
 """What a submission answers to each thing that a solution asks, in a form in which submissions can be compared.
 
-A metric's companion tells it, such as the type of the segment that stands where a true one is.  Otherwise the
+A metric's companion tells it, such as the type of the segment that stands where a true one is. Otherwise the
 cells are compared, where a submission has one row for each row of the solution and names one of a few labels.
 """
 
@@ -132,7 +132,7 @@ def _given_labels(truth: pd.Series, submission: pd.DataFrame, name: str) -> Any:
     """The label that each row of a submission names, (rows,); None if it names none.
 
     A probability or another number names the higher one of two labels if it is among the largest, of which
-    there are as many as the solution has.  Columns with the names of labels name that of the largest cell.
+    there are as many as the solution has. Columns with the names of labels name that of the largest cell.
     """
     labels = truth.unique().tolist()
     if name not in submission:

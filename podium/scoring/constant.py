@@ -21,7 +21,7 @@ __all__ = ["evaluated", "is_worse", "statement"]
 def evaluated(evaluation: Any) -> Any | None:
     """Score a constant answer in the form of a submission, whose evaluation is given, and return its own.
 
-    It is what the companion makes as a sample, or has the same in every row.  It is None where such an answer
+    It is what the companion makes as a sample, or has the same in every row. It is None where such an answer
     has no score, as where a metric refuses it, and where the rows of a submission are what somebody has found,
     such as segments, and not answers to the rows of the solution.
     """

@@ -108,7 +108,7 @@ class Solution:
     def tables(self, submission: pd.DataFrame, rows: Bools | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Make the tables that ``score()`` gets for all rows of the solution that count, or for some of them.
 
-        `submission` is the one of an `Evaluation`.  Both tables have new indices: with others,
+        `submission` is the one of an `Evaluation`. Both tables have new indices: with others,
         ``solution["x"] - submission["x"]`` would match rows by the index.
         """
         rows = self.rows[ALL] if rows is None else rows
@@ -476,7 +476,7 @@ def names_of_rows(solution: Solution) -> "pd.Series[Any]":
 def narrowed(solution: Solution, kept: Bools) -> Solution:
     """Make a solution of some of the rows that count; submissions to it are narrowed in the same way.
 
-    `kept` says which rows are kept.  Those of an item belong together; `names_of_rows` names it.
+    `kept` says which rows are kept. Those of an item belong together; `names_of_rows` names it.
     """
     rows = solution.rows[ALL].copy()
     rows[rows] = kept

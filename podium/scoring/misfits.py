@@ -64,7 +64,7 @@ def found(
 ) -> list[Misfit]:
     """Compare a submission with a prepared solution; what explains most comes first.
 
-    If the metric has failed, `accepts` tells whether it takes another submission.  Where the only column beside
+    If the metric has failed, `accepts` tells whether it takes another submission. Where the only column beside
     the ids has another name than the solution's, it is tried with this name, since some metrics want two names.
     """
     row_id = solution.arguments["row_id_column_name"]

@@ -1,6 +1,6 @@
 """Whether what belongs together fits together: probabilities of a row, positions and words, weights and models.
 
-Each column is checked by the door.  Here two columns are held against each other, or a column against its text:
+Each column is checked by the door. Here two columns are held against each other, or a column against its text:
 whoever gives both has said the same thing twice, and where the two contradict each other, one is wrong.
 """
 
@@ -182,8 +182,8 @@ def check_ends(essay: Ints, first: Ints, last: Ints) -> None:
 def check_positions(texts: Sequence[str], essay: Ints, start: Ints, end: Ints) -> None:
     """Refuse characters of another version of the texts, which is seen by positions within words.
 
-    A correction that brings them to the borders of words is named.  Where none does, the share is told, for a
-    model may cut words.  Where so few positions are given, nothing is said.
+    A correction that brings them to the borders of words is named. Where none does, the share is told, for a
+    model may cut words. Where so few positions are given, nothing is said.
     """
     if len(start) < FEWEST_POSITIONS:
         return
@@ -241,7 +241,7 @@ def check_tokens(texts: Sequence[str], text_of: Ints, sizes: Ints, start: Ints, 
     """Hold tokens against their texts, and tell whether they fit; windows have a text and a number of tokens.
 
     Tokens divide the words of a text among them, so none has a part of two words, and what begins or ends
-    within a word is next to another token.  A correction that makes it so is named.  Where none does, a warning
+    within a word is next to another token. A correction that makes it so is named. Where none does, a warning
     says how many words are wrong.
     """
     own = np.repeat(text_of, sizes)

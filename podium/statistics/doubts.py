@@ -17,21 +17,21 @@ from podium.statistics.sampling import contributions, is_close_to_none, slopes
 # Groups of fewer items than these are small.
 FEWEST_ITEMS = 10
 
-# Where the teams of a board are compared, groups of fewer items than these are small.  Such teams are chosen
+# Where the teams of a board are compared, groups of fewer items than these are small. Such teams are chosen
 # because they are close or lead, and part of that is luck.
 FEWEST_ON_A_BOARD = 30
 
 # Small groups are doubted if they decide more than this share of a value.
 MOST_BY_SMALL_GROUPS = 0.2
 
-# The model of the population moves small groups more than others, and differences there with them.  So these do
+# The model of the population moves small groups more than others, and differences there with them. So these do
 # not show as often as the width of the interval suggests, unless a group has so many items.
 FEWEST_TO_DETECT = 200
 
 # Fewer items than these decide too little for an interval.
 FEWEST_DECIDING = 2.0
 
-# Items are large that change a score so many times as much as items do on average.  They tell how heavy the
+# Items are large that change a score so many times as much as items do on average. They tell how heavy the
 # tail is if there are so many of them, of so many items, and if nearly all change the score in one direction.
 LARGE, FEWEST_LARGE, FEWEST_WITH_TAIL, ONE_SIDED = 3.0, 3, 200, 0.9
 # With a tail of an index below this one, the largest items of a sample say too little about those of others.
@@ -86,7 +86,7 @@ class Units(NamedTuple):
     def cells(self, is_of_groups: bool = True) -> tuple[Ints, Ints]:
         """Number the units within each group, for each attribute and item, (attributes · n,).
 
-        The second result is the group of each of these numbers.  If the score is not made of groups, all items
+        The second result is the group of each of these numbers. If the score is not made of groups, all items
         are in the first one.
         """
         groups = self.prepared.groups if is_of_groups else np.zeros((1, len(self.prepared.items)), np.int64)
@@ -110,7 +110,7 @@ class Units(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """How a score reacts to its groups.  If it is not made of groups, all items are in the first one."""
+    """How a score reacts to its groups. If it is not made of groups, all items are in the first one."""
 
     shares: Floats  # how strongly it reacts to each group, (g,), as shares that add up to 1
     # The number of items on the rarer side of each group, (g,). Some items raise the score of their group, and
@@ -124,7 +124,7 @@ def reaction(prepared: Measured, statistics: Floats, total: Floats, together: In
     """Measure how a score reacts to its groups, from statistics (n, k) and their sums over groups (g, k).
 
     An item changes the score through its group by the item's influence minus the mean influence in the group.
-    The reaction to a group is the sum of the absolute changes, divided by the sum over all groups.  Items that
+    The reaction to a group is the sum of the absolute changes, divided by the sum over all groups. Items that
     are drawn ``together``, (n,), count as one.
     """
     is_of_groups = is_made_of_groups(prepared, total)
@@ -135,7 +135,7 @@ def reaction(prepared: Measured, statistics: Floats, total: Floats, together: In
         of_item = statistics @ sum(steepness[of].mean(axis=0) for of in attributes_of(prepared))
     members, number = Units(prepared).cells(is_of_groups)[1], len(prepared.labels)
     sizes = np.bincount(members, minlength=number)
-    # The size of a group may count in a score, too.  It is part of the mean, which is no item's merit.
+    # The size of a group may count in a score, too. It is part of the mean, which is no item's merit.
     own: Floats = of_item - (np.bincount(members, of_item, minlength=number) / np.maximum(sizes, 1))[members]
     own[is_close_to_none(own)] = 0
     cell, members = Units(prepared, together).cells(is_of_groups)
@@ -150,8 +150,8 @@ def reaction(prepared: Measured, statistics: Floats, total: Floats, together: In
 def tail_index(changes: Floats) -> float:
     """Estimate the index of the tail of what items change, (n,), or infinity if it is not one-sided.
 
-    It is 0 if hardly more than two items make the noise.  Else the estimator is that of B. Hill ("A Simple
-    General Approach to Inference About the Tail of a Distribution", The Annals of Statistics 3, 1975).  Where
+    It is 0 if hardly more than two items make the noise. Else the estimator is that of B. Hill ("A Simple
+    General Approach to Inference About the Tail of a Distribution", The Annals of Statistics 3, 1975). Where
     large items change a score in either direction, as with weights, those that a sample lacks do so, too, and
     the score is not wrong on average.
     """
@@ -172,7 +172,7 @@ def tail_index(changes: Floats) -> float:
 def _few_make_the_noise(changes: Floats) -> bool:
     """Tell whether one or two of many items make the noise, (n,): another sample may have none, or more.
 
-    The number of items that make it is (Σg²)²/Σg⁴, as in `podium.statistics.inference.widening`.  Where most
+    The number of items that make it is (Σg²)²/Σg⁴, as in `podium.statistics.inference.widening`. Where most
     items change nothing, as where a few of many answers are wrong, these few are counted by another rule.
     """
     differing = min(int((changes > 0).sum()), int((changes < 0).sum()))
@@ -198,7 +198,7 @@ def doubt_of_difference(
     """Say why the interval of a difference between two scores cannot be relied on, or None.
 
     The number of items that decide is the mean over the groups of the items for which the submissions differ,
-    weighted with the mean reaction of both scores.  Of the two reactions to small groups, the larger
+    weighted with the mean reaction of both scores. Of the two reactions to small groups, the larger
     one counts, and of the two tails, the heavier one.
     """
     if not differing.any():

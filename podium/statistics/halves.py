@@ -1,12 +1,12 @@
 """What chance may have done to the score of any metric: score halves of the items, and see how scores differ.
 
-A metric with ``score()`` alone says nothing about single items.  So it is called again on *half-samples*: half
-of the items of each part, drawn without replacement, in both tables.  Unlike in a bootstrap, nothing is
-repeated, so the tables are such as the metric gets for the Public part.  A mean varies over half-samples as
+A metric with ``score()`` alone says nothing about single items. So it is called again on *half-samples*: half
+of the items of each part, drawn without replacement, in both tables. Unlike in a bootstrap, nothing is
+repeated, so the tables are such as the metric gets for the Public part. A mean varies over half-samples as
 much as over new items: the variance of a mean of n/2 of n items is (1 − 1/2)·σ²/(n/2) = σ²/n (W. Cochran,
-*Sampling Techniques*, 1977, theorem 2.2).  The draws are moved so that their mean is the score.
+*Sampling Techniques*, 1977, theorem 2.2). The draws are moved so that their mean is the score.
 
-Each draw depends on the seed and its own number alone, and all submissions get the same ones.  So any process
+Each draw depends on the seed and its own number alone, and all submissions get the same ones. So any process
 can compute any of them.
 """
 
@@ -161,7 +161,7 @@ def doubt_of_difference(value: float, mine: Centered, theirs: Centered) -> Doubt
 def _few_decide(draws: Floats) -> Doubt | None:
     """Doubt draws if few items decide them, as where errors have heavy tails.
 
-    Each item is in a half or not, as a coin falls.  So the excess kurtosis of draws is −2·Σg⁴/(Σg²)² for what
+    Each item is in a half or not, as a coin falls. So the excess kurtosis of draws is −2·Σg⁴/(Σg²)² for what
     the items add, g, and −2/k if k items decide alike.
     """
     deviations = draws - draws.mean()

@@ -39,24 +39,24 @@ TAIL = (1 - LEVEL) / 2
 RESAMPLES = 1000
 
 # A true difference of 2.80 standard errors is detectable: its interval excludes 0 in so large a share of test
-# sets.  An interval reaches 1.96 of them to either side.
+# sets. An interval reaches 1.96 of them to either side.
 POWER = 0.8
 DETECTABLE = 1 + NormalDist().inv_cdf(POWER) / NormalDist().inv_cdf(1 - TAIL)
 
-# Degrees of freedom for each item that counts, if all that count do so equally.  Where about five items count,
+# Degrees of freedom for each item that counts, if all that count do so equally. Where about five items count,
 # 95% of the intervals hold; with one, it is 98%, with four 92%, and without widening 91% (3,000 test sets).
 FREEDOM = 2.0
 
-# Where groups are compared, intervals of one submission are wider by this factor.  Without it, 87 in place of
+# Where groups are compared, intervals of one submission are wider by this factor. Without it, 87 in place of
 # 93% of the intervals of scores hold with eight equal groups (30 boards).
 MARGIN = 1.1
 
-# Intervals that hold together are wider by this factor at most.  Without this limit, those of groups are twice
+# Intervals that hold together are wider by this factor at most. Without this limit, those of groups are twice
 # as wide as single ones, and all of them hold with it, too.
 MOST_JOINTLY = 1.7
 
 # So many teams above a border and below it might as well stand there, if they are nearer than so many standard
-# deviations of its difference.  With all teams, a board of 10,000 needs 240 MB more, and borders hold as often.
+# deviations of its difference. With all teams, a board of 10,000 needs 240 MB more, and borders hold as often.
 NEIGHBORS, NEAR = 20, 3.0
 
 # The range of most measures, and that of their differences.
@@ -91,8 +91,8 @@ class Comparison:
     score : Difference
         The difference between their scores.
     table : DataFrame
-        A row per measure, with its name in ``measure``.  The value of the first submission is ``value``, that
-        of the second one is ``other``.  Their ``difference`` has an interval from ``low`` to ``high``.  If the
+        A row per measure, with its name in ``measure``. The value of the first submission is ``value``, that
+        of the second one is ``other``. Their ``difference`` has an interval from ``low`` to ``high``. If the
         interval is missing, the ``note`` says why.
     large_groups : tuple of str
         The measures that are scores of groups with at least ten items.
@@ -122,7 +122,7 @@ def intervals(
 ) -> pd.DataFrame:
     """Compute the 95% intervals of all measures, for the population from which the items were drawn.
 
-    The interval of the score may lie above the score.  If the worst of several groups counts most, a small
+    The interval of the score may lie above the score. If the worst of several groups counts most, a small
     sample usually scores lower than the population.
 
     Parameters
@@ -130,21 +130,21 @@ def intervals(
     evaluation : podium.scoring.evaluating.Evaluation
         What `podium.score` returned.
     resamples : int, optional
-        The number of draws.  The default is 1000.  For a metric with ``score()`` alone, it is as many of
+        The number of draws. The default is 1000. For a metric with ``score()`` alone, it is as many of
         them as fit into ten minutes, and nothing is drawn if these are fewer than 200.
     seed : int
         The seed of the random numbers.
     items : str, optional
-        A column of the solution.  Items with the same value in it, such as those of a prompt, a patient or a
-        query, are drawn together.  Without it, each item is drawn alone.
+        A column of the solution. Items with the same value in it, such as those of a prompt, a patient or a
+        query, are drawn together. Without it, each item is drawn alone.
     jobs : int
-        For a metric with ``score()`` alone: how many processes score at once.  The default, 0, is one per core.
+        For a metric with ``score()`` alone: how many processes score at once. The default, 0, is one per core.
 
     Returns
     -------
     DataFrame
         A row per measure with its name (``measure``), its ``value``, the ends ``low`` and ``high`` of its
-        interval, and a ``note``.  The note is empty if the interval can be relied on.
+        interval, and a ``note``. The note is empty if the interval can be relied on.
 
     Raises
     ------
@@ -153,11 +153,11 @@ def intervals(
 
     Notes
     -----
-    The interval of the score is made of draws of the score on the population, see `Resampler`.  The intervals
-    of all other measures are made of their bootstrap draws.  Both are widened, see `widening`.
+    The interval of the score is made of draws of the score on the population, see `Resampler`. The intervals
+    of all other measures are made of their bootstrap draws. Both are widened, see `widening`.
 
     A measure has no interval if it is undefined, if it belongs to a group of fewer than 10 items, or if fewer
-    than 2 items raise it or lower it.  The score has none, too, if groups of fewer than 10 items decide more
+    than 2 items raise it or lower it. The score has none, too, if groups of fewer than 10 items decide more
     than a fifth of it, or if a few very large items decide.
     """
     _check(evaluation)
@@ -186,16 +186,16 @@ def compare(
     mine, theirs : podium.scoring.evaluating.Evaluation
         What `podium.score` returned for the two submissions.
     resamples : int, optional
-        The number of draws.  Both submissions get the same ones.  The default is that of `intervals`.
+        The number of draws. Both submissions get the same ones. The default is that of `intervals`.
     seed : int
         The seed of the random numbers.
     items : str, optional
-        A column of the solution.  Items with the same value in it, such as those of a prompt, a patient or a
-        query, are drawn together.  Without it, each item is drawn alone.
+        A column of the solution. Items with the same value in it, such as those of a prompt, a patient or a
+        query, are drawn together. Without it, each item is drawn alone.
     jobs : int
-        For a metric with ``score()`` alone: how many processes score at once.  The default, 0, is one per core.
+        For a metric with ``score()`` alone: how many processes score at once. The default, 0, is one per core.
     part : str
-        The part of the solution on which to compare them: "Public" or "Private".  The default is all of it.
+        The part of the solution on which to compare them: "Public" or "Private". The default is all of it.
 
     Returns
     -------
@@ -212,17 +212,17 @@ def compare(
 
     Notes
     -----
-    The intervals are made of the differences between the draws of the two submissions.  For the score these are
-    draws for the population, see `Resampler`, and for all other measures they are bootstrap draws.  They are
-    widened by the `widening` of the items' gains.  An item's gain is the change if the second submission takes
+    The intervals are made of the differences between the draws of the two submissions. For the score these are
+    draws for the population, see `Resampler`, and for all other measures they are bootstrap draws. They are
+    widened by the `widening` of the items' gains. An item's gain is the change if the second submission takes
     the first one's answer to it, minus the change the other way round.
 
     The difference between the scores has no interval if groups of fewer than 10 items decide more than a fifth
-    of either score, or if fewer than 2 items decide the difference.  That of another measure has none if it is
+    of either score, or if fewer than 2 items decide the difference. That of another measure has none if it is
     undefined, if it belongs to a group of fewer than 10 items, or if fewer than 2 items change it.
 
     A true difference is ``detectable`` if it is 2.80 standard errors (1.96 + 0.84, the normal quantiles of
-    97.5% and 80%).  The standard error is that of the interval.
+    97.5% and 80%). The standard error is that of the interval.
     """
     _check(mine, theirs)
     solution = mine.solution
@@ -251,7 +251,7 @@ def leading(
 ) -> Leading:
     """Find the submissions that cannot be excluded as the best with 95% confidence, in each measure.
 
-    The rule is that of a board, `podium.statistics.may_be_best`.  If a score that may be the best is in doubt
+    The rule is that of a board, `podium.statistics.may_be_best`. If a score that may be the best is in doubt
     there, no submission is excluded.
     """
     _check(*evaluations)
@@ -360,7 +360,7 @@ def intervals_of(
     seed : int
         A number that decides what is drawn.
     together : ndarray of int, shape (n,), optional
-        Items with the same number are drawn together.  If it is missing, each one is drawn alone.
+        Items with the same number are drawn together. If it is missing, each one is drawn alone.
 
     Returns
     -------
@@ -414,7 +414,7 @@ def difference(
     seed : int
         A number that decides what is drawn.
     together : ndarray of int, shape (n,), optional
-        Items with the same number are drawn together.  If it is missing, each one is drawn alone.
+        Items with the same number are drawn together. If it is missing, each one is drawn alone.
 
     Returns
     -------
@@ -494,8 +494,8 @@ def interval(
 ) -> tuple[Floats, Floats]:
     """Compute the interval that holds the middle 95% of samples, and move its ends away from the median.
 
-    Samples lie along the first axis, and NaN is left out.  The distance of both ends from the median is
-    multiplied by ``wider``, see `widening`.  An end passes one of the `limits` only if a sample does, because
+    Samples lie along the first axis, and NaN is left out. The distance of both ends from the median is
+    multiplied by ``wider``, see `widening`. An end passes one of the `limits` only if a sample does, because
     most measures cannot be below 0 or above 1.
 
     >>> low, high = interval([[1.0], [2.0], [float("nan")], [3.0]])
@@ -523,13 +523,13 @@ def within(samples: Floats, low: Floats, high: Floats, limits: tuple[float, floa
 def widening(gains: npt.ArrayLike) -> Floats:
     """Compute the factor by which an interval is widened because few items decide it.
 
-    The quantiles of bootstrap draws lie too close together if the sample is small.  T. Hesterberg therefore
+    The quantiles of bootstrap draws lie too close together if the sample is small. T. Hesterberg therefore
     expands percentile intervals ("What Teachers Should Know About the Bootstrap", The American Statistician 69,
-    2015).  Then the interval of a mean becomes that of Student's t with n - 1 degrees of freedom.
+    2015). Then the interval of a mean becomes that of Student's t with n - 1 degrees of freedom.
 
     The factor here is t(0.975, f) / z(0.975), the ratio of the quantiles of Student's t and of the normal
-    distribution.  The degrees of freedom are f = 2·(Σg²)²/Σg⁴ for the gains g of the items, (n, ...), because
-    many of the n items may count for nothing.  If the items that count do so equally, f is twice their number.
+    distribution. The degrees of freedom are f = 2·(Σg²)²/Σg⁴ for the gains g of the items, (n, ...), because
+    many of the n items may count for nothing. If the items that count do so equally, f is twice their number.
     This formula is our own.
 
     All of 1,000 items count, or only four of them:
@@ -554,9 +554,9 @@ def widening(gains: npt.ArrayLike) -> Floats:
 def widening_of_one(is_of_groups: bool, influence: npt.ArrayLike) -> Floats:
     """Compute the factor by which intervals of one submission's measures are widened.
 
-    It is the `widening` of the items' influence.  If the score is made of groups, it is multiplied by 1.1,
-    because the draws and the model of the population miss some of the noise.  This margin was chosen by
-    measured coverage.  Intervals of differences have no margin, because much of what is missed is the same for
+    It is the `widening` of the items' influence. If the score is made of groups, it is multiplied by 1.1,
+    because the draws and the model of the population miss some of the noise. This margin was chosen by
+    measured coverage. Intervals of differences have no margin, because much of what is missed is the same for
     both submissions.
     """
     factors: Floats = (MARGIN if is_of_groups else 1) * widening(influence)
@@ -567,7 +567,7 @@ def widening_jointly(samples: Floats) -> float:
     """Compute the factor by which intervals are widened so that those of all columns, (r, k), hold together.
 
     It compares the 95% quantile of the largest deviation of all columns, in standard deviations, with the mean
-    of such quantiles of single columns.  It is 1 for a single column, and at most `MOST_JOINTLY`.
+    of such quantiles of single columns. It is 1 for a single column, and at most `MOST_JOINTLY`.
     """
     samples = samples[:, np.isfinite(samples).any(axis=0)]
     known = samples[np.isfinite(samples).all(axis=1)]
@@ -584,9 +584,9 @@ def widening_jointly(samples: Floats) -> float:
 def widening_of_borders(draws: Floats, borders: int) -> tuple[float, float]:
     """Compute two factors for the intervals at the first borders of a board from draws in its order, (r, t).
 
-    With the first one, the intervals hold together.  The second one is for the ends away from 0.  At a gap, the
+    With the first one, the intervals hold together. The second one is for the ends away from 0. At a gap, the
     team above is there because of bad luck and the one below because of good luck, so their true difference
-    tends to be larger.  Therefore these ends hold for the teams, too, that might as well stand there.
+    tends to be larger. Therefore these ends hold for the teams, too, that might as well stand there.
     """
     of_draws = pd.DataFrame(draws)  # its means leave out NaN
     centers = of_draws.mean().tolist()

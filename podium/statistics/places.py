@@ -17,7 +17,7 @@ LEVEL = 0.95
 # The stream of random numbers; the draws of items, runtimes and the population have others.
 STREAM = 4
 
-# Each team is compared with so many others at most, and with all of them for so many teams.  Without this
+# Each team is compared with so many others at most, and with all of them for so many teams. Without this
 # limit, a board of 2,000 teams takes 23 seconds in place of half a second, and 4% fewer may be the best.
 RIVALS, TYPICAL = 100, 10
 
@@ -48,16 +48,16 @@ def first_again(
     Parameters
     ----------
     draws : Scores, or array-like of float, shape (r, t)
-        Draws of the teams' scores before rewards, see `podium.statistics.Resampler.scores`.  All teams share
-        the same r draws.  An array has the bootstrap draws of a metric that compares no groups.
+        Draws of the teams' scores before rewards, see `podium.statistics.Resampler.scores`. All teams share
+        the same r draws. An array has the bootstrap draws of a metric that compares no groups.
     places : int
         The number of places that count: 1 for "first again", and 3 for "among the first three again".
     who : array-like of bool, shape (t,), optional
-        The teams that can take a place, such as those that may win a prize.  The others are drawn like them,
-        and decide about rewards, but they take no place.  If it is missing, all teams can.
+        The teams that can take a place, such as those that may win a prize. The others are drawn like them,
+        and decide about rewards, but they take no place. If it is missing, all teams can.
     files : array-like, shape (t,), optional
-        What each team submitted, such as the hash of its file.  Teams with the same file get the same number:
-        how often one of them is among the first.  If it is missing, all files differ.
+        What each team submitted, such as the hash of its file. Teams with the same file get the same number:
+        how often one of them is among the first. If it is missing, all files differ.
     rewards : Rewards, optional
         How speed is rewarded, if it is.
     higher_is_better : bool
@@ -68,15 +68,15 @@ def first_again(
     Returns
     -------
     ndarray of float, shape (t,)
-        The share of simulated competitions in which each team is among the first.  A file takes one place, and
-        files that are tied for the last of these places share it.  So the shares of all files add up to the
-        number of places, or to that of files if there are fewer.  A team whose score is undefined gets 0.  A
+        The share of simulated competitions in which each team is among the first. A file takes one place, and
+        files that are tied for the last of these places share it. So the shares of all files add up to the
+        number of places, or to that of files if there are fewer. A team whose score is undefined gets 0. A
         team that can take no place gets NaN, and all get it if no draw is defined for all other teams.
 
     Notes
     -----
     The share of draws in which the leading team is first would promise too much, because a part of its lead is
-    luck, and because the results on two test sets differ by the noise of both.  So scores on new items are
+    luck, and because the results on two test sets differ by the noise of both. So scores on new items are
     simulated: true scores have a normal distribution, which is as wide as this field is without its noise.
     ``docs/explanation/statistics.md`` describes it.
 
@@ -119,7 +119,7 @@ def may_be_best(draws: Scores | npt.ArrayLike, places: int = 1, *, higher_is_bet
     Parameters
     ----------
     draws : Scores, or array-like of float, shape (r, t)
-        Draws of what decides the board: scores, or an array of scores with rewards.  All teams share the same
+        Draws of what decides the board: scores, or an array of scores with rewards. All teams share the same
         r draws.
     places : int
         The number of places that count: 1 for the best team, and 3 for those that may be among the first three.
@@ -129,18 +129,18 @@ def may_be_best(draws: Scores | npt.ArrayLike, places: int = 1, *, higher_is_bet
     Returns
     -------
     ndarray of bool, shape (t,)
-        Whether each team may be the best, or among the first places.  A team whose score is undefined may not.
+        Whether each team may be the best, or among the first places. A team whose score is undefined may not.
 
     Notes
     -----
     The method is the comparison with the best of J. Hsu ("Simultaneous Confidence Intervals for all Distances
-    from the 'Best'", The Annals of Statistics 9, 1981), studentized and computed from draws.  Let c_i be the
+    from the 'Best'", The Annals of Statistics 9, 1981), studentized and computed from draws. Let c_i be the
     mean of the draws of team i, e_i their deviations from it, and d_ij the standard deviation of e_i - e_j.
-    Team j is excluded if as many teams i as there are places are ahead of it by more than q_j·d_ij.  Here q_j
+    Team j is excluded if as many teams i as there are places are ahead of it by more than q_j·d_ij. Here q_j
     is the 95% quantile over the draws of the largest (e_i - e_j) / d_ij of all teams i.
 
     On a board of more than 100 teams, i is one of 100 teams: the 50 leading ones, and others that are spread
-    over the board.  Then q_j is multiplied by how much larger it is with all teams, for ten teams j.
+    over the board. Then q_j is multiplied by how much larger it is with all teams, for ten teams j.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def _on_new_items(draws: Scores, random: np.random.Generator) -> Floats:
 def _measured_again(measured: Floats, drawn: Floats, random: np.random.Generator) -> Floats:
     """Draw runtimes of another measurement, (r, t), from those that could have been measured as well, (r, t).
 
-    The fastest model is partly lucky, as the best one is.  So the logarithms of true runtimes are drawn as true
+    The fastest model is partly lucky, as the best one is. So the logarithms of true runtimes are drawn as true
     scores are, and measured with the noise of another draw.
     """
     again = np.full(drawn.shape, np.nan)

@@ -1,8 +1,8 @@
 """Draws of the score that a submission may have on the whole population from which the items were drawn.
 
-The scores of bootstrap draws are not such draws if the metric compares groups.  In a softmin, for example, the
-group that happens to be the worst counts most.  This happens once in the sample, and again in each draw from
-the sample.  So the score of a draw is usually below that of the sample, which is usually below that of the
+The scores of bootstrap draws are not such draws if the metric compares groups. In a softmin, for example, the
+group that happens to be the worst counts most. This happens once in the sample, and again in each draw from
+the sample. So the score of a draw is usually below that of the sample, which is usually below that of the
 population.
 
 Therefore the groups of each draw are first moved towards each other, as far as their differences may be noise.
@@ -23,15 +23,15 @@ from podium.statistics.sampling import rounded, slopes, sums, weighted_sums
 # The stream of random numbers; the draws of items, of new competitions and of runtimes have others.
 STREAM = 3
 
-# The share B takes so many values on a grid from 0 to 1.  Its prior density has these powers of B and of 1 - B.
+# The share B takes so many values on a grid from 0 to 1. Its prior density has these powers of B and of 1 - B.
 # A flat prior of the standard deviation has -0.5 as the second one: then 91% in place of 97% of the intervals
 # of scores hold where items have two attributes (160 test sets).
 SHARES = 200
 SHARE_POWERS = (-1.5, -0.9)
 
-# The distance in standard errors at which one group may be far off.  Without such a group, one that is far
+# The distance in standard errors at which one group may be far off. Without such a group, one that is far
 # below the others draws these apart: with one low group of 5%, scores are told .047 too high in place of .023,
-# and 87% in place of 92% of their intervals hold (480 intervals).  Half or three times the distance changes
+# and 87% in place of 92% of their intervals hold (480 intervals). Half or three times the distance changes
 # nothing of that.
 FAR_OFF = 10.0
 
@@ -103,7 +103,7 @@ class Resampler:
     weights : ndarray of int, shape (r, n)
         How often each item occurs in each draw, see `podium.statistics.draw`.
     seed : int
-        The seed of the random numbers of the model.  The weights have a seed of their own.
+        The seed of the random numbers of the model. The weights have a seed of their own.
 
     Examples
     --------
@@ -147,8 +147,8 @@ class Resampler:
     def groups(self, *submissions: Drawn) -> Groups | None:
         """Collect what several submissions say about the groups.
 
-        Submissions that are compared share these numbers.  Then their draws do not differ merely because their
-        groups are taken to differ by different amounts.  It is None if the score is not made of groups.
+        Submissions that are compared share these numbers. Then their draws do not differ merely because their
+        groups are taken to differ by different amounts. It is None if the score is not made of groups.
         """
         if not any(is_made_of_groups(self.prepared, each.sums) for each in submissions):
             return None
@@ -162,7 +162,7 @@ class Resampler:
     def model(self, groups: Groups | None) -> PopulationModel | None:
         """Draw how far the groups of each attribute are moved towards each other, or None if none are.
 
-        All attributes describe the same items, so they have the same order of draws.  Therefore an attribute
+        All attributes describe the same items, so they have the same order of draws. Therefore an attribute
         that occurs twice changes nothing.
         """
         if groups is None:
@@ -183,8 +183,8 @@ class Resampler:
     def population(self, drawn: Drawn, model: PopulationModel | None) -> Floats:
         """Draw the score that a submission may have on the whole population, (r,).
 
-        A score is almost linear in the means of its group's statistics.  So the model of the scores is applied
-        to these means.  Their noise is their deviation on the draws, and that of the common mean is their
+        A score is almost linear in the means of its group's statistics. So the model of the scores is applied
+        to these means. Their noise is their deviation on the draws, and that of the common mean is their
         deviation on other draws.
         """
         if model is None:
@@ -206,7 +206,7 @@ class Resampler:
         """Draw the score of a submission with the noise of its middle and that of a test set, (r,) each.
 
         The middle of the draws for the population moves with the draws as far as the model keeps the distances
-        of groups.  On another test set, groups have their whole noise, around means that are moved.
+        of groups. On another test set, groups have their whole noise, around means that are moved.
         """
         population = self.population(drawn, model)
         if model is None:
@@ -231,7 +231,7 @@ class Resampler:
         Returns
         -------
         Scores
-            Three arrays with a column of draws for each submission, (r, t).  The first one, ``population``, has
+            Three arrays with a column of draws for each submission, (r, t). The first one, ``population``, has
             the scores that the submissions may have on the whole population.
         """
         drawn = self.draw(*submissions)
@@ -263,7 +263,7 @@ def stacked(scores: Sequence[Scores]) -> Scores:
 def is_made_of_groups(prepared: Measured, total: Floats) -> bool:
     """Tell whether the score is made of scores of groups, from the sums of a submission over groups, (g, k).
 
-    Groups may also be measures that are only reported, beside a score of all items.  Such a score stays as it
+    Groups may also be measures that are only reported, beside a score of all items. Such a score stays as it
     is when statistics move from one group to another of the same attribute, since their total does.
     """
     if columns_of_groups(prepared) is None:
@@ -327,7 +327,7 @@ def group_slopes(prepared: Measured, total: Floats) -> Floats | None:
 
     Notes
     -----
-    Both the score and the group's score change with the group's sums.  Where the score
+    Both the score and the group's score change with the group's sums. Where the score
     depends on them through the group's score, the two gradients are proportional, and their ratio is the slope.
     For the softmin ν of scores s with weights β and temperature α it is β·(1 − α·(s − ν)), which is below 0 for
     a group that is more than 1/α above the score.
@@ -348,9 +348,9 @@ def group_slopes(prepared: Measured, total: Floats) -> Floats | None:
 def _known(scores: Floats, variances: Floats, sizes: Floats) -> tuple[Floats, Floats] | None:
     """Prepare the scores and variances of an attribute's groups for the model; None if no score varies.
 
-    The variances are pooled, because a small group says too little about its own variance.  A group without a
-    single error would seem to be certain.  So the variance that one item contributes to the score of its group
-    is taken to be the same in all groups.  A group whose score is undefined gets their mean score.
+    The variances are pooled, because a small group says too little about its own variance. A group without a
+    single error would seem to be certain. So the variance that one item contributes to the score of its group
+    is taken to be the same in all groups. A group whose score is undefined gets their mean score.
     """
     defined = np.isfinite(scores) & np.isfinite(variances)
     deviates = defined & (variances > (LEAST_DEVIATION * np.maximum(np.abs(scores), 1)) ** 2)

@@ -32,7 +32,7 @@ def sums(statistics: Floats, groups: Ints) -> Floats:
     Returns
     -------
     ndarray of float, shape (g, k)
-        The sums.  They are added one after the other in the order of the items, as the metrics do it.  So they
+        The sums. They are added one after the other in the order of the items, as the metrics do it. So they
         equal the sums of the metrics to the last bit.
 
     Examples
@@ -60,7 +60,7 @@ def measures(prepared: Measured, statistics: Floats) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        The measures by name, "score" first.  A measure that is undefined is NaN.
+        The measures by name, "score" first. A measure that is undefined is NaN.
     """
     values = prepared.measures(sums(statistics, prepared.groups))
     return dict(zip(prepared.measure_names, values.tolist()))
@@ -74,7 +74,7 @@ def part(prepared: M, kept: Bools) -> M:
     prepared : Prepared
         A prepared solution, which is a dataclass.
     kept : ndarray of bool, shape (n,)
-        Which items are kept.  At least one must be.
+        Which items are kept. At least one must be.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def draw(
 ) -> npt.NDArray[np.uint16]:
     """Draw as many items as there are, with replacement, many times.
 
-    Every item has the same probability in every draw.  The groups of items play no part.
+    Every item has the same probability in every draw. The groups of items play no part.
 
     Parameters
     ----------
@@ -108,14 +108,14 @@ def draw(
     seed : int
         The seed of the random numbers, at least 0.
     together : array-like, shape (items,), optional
-        What each item belongs to, such as its prompt or its patient.  Items with the same value are drawn
-        together: as many values as there are are drawn, and each one with all its items.  If it is missing,
+        What each item belongs to, such as its prompt or its patient. Items with the same value are drawn
+        together: as many values as there are are drawn, and each one with all its items. If it is missing,
         each item is drawn alone.
 
     Returns
     -------
     ndarray of uint16, shape (resamples, items)
-        How often each item was drawn.  A larger number of resamples adds rows and leaves the first ones as they
+        How often each item was drawn. A larger number of resamples adds rows and leaves the first ones as they
         are.
 
     Raises
@@ -161,7 +161,7 @@ def resample(prepared: Measured, statistics: Floats, weights: npt.NDArray[Any]) 
     Returns
     -------
     ndarray of float, shape (r, m)
-        The measures.  They do not depend on the order of the items, not even in the last bit.
+        The measures. They do not depend on the order of the items, not even in the last bit.
     """
     samples: Floats = prepared.measures(weighted_sums(weights, prepared.groups)(rounded(statistics)).T)
     return samples
@@ -195,8 +195,8 @@ def gains_by_item(prepared: Measured, mine: Floats, theirs: Floats) -> Floats:
 def slopes(prepared: Measured, total: Floats) -> Floats:
     """Estimate how fast each measure grows with each sum.
 
-    The partial derivatives, (m, g, k), are approximated by forward differences.  A step is `NEARBY` times the
-    sum, or times a g-th of the largest sum in the same column, whichever is larger.  So the columns may have
+    The partial derivatives, (m, g, k), are approximated by forward differences. A step is `NEARBY` times the
+    sum, or times a g-th of the largest sum in the same column, whichever is larger. So the columns may have
     any scale.
     """
     of_column = np.abs(total).max(axis=0)
@@ -229,8 +229,8 @@ def contributions(groups: Ints, statistics: Floats, of_sums: Floats) -> Floats:
 def weighted_sums(weights: npt.NDArray[Any], groups: Ints) -> Callable[..., Floats]:
     """Make a function that sums columns of statistics, (k, n), over groups of weighted items, (k, g, r).
 
-    Items that belong to the same group of every attribute form a cell, and each group is a union of cells.  So
-    each item is multiplied only once, whatever the number of attributes.  The sums are exact if the columns
+    Items that belong to the same group of every attribute form a cell, and each group is a union of cells. So
+    each item is multiplied only once, whatever the number of attributes. The sums are exact if the columns
     are `rounded`.
     """
     cells, cell = np.unique(groups, axis=1, return_inverse=True)
@@ -255,7 +255,7 @@ def weighted_sums(weights: npt.NDArray[Any], groups: Ints) -> Callable[..., Floa
 def rounded(statistics: Floats) -> Floats:
     """Round each column so coarsely that its sums over any draw of n items are exact in any order, (k, n).
 
-    Every number becomes a multiple of its column's unit, a power of two.  The unit is so large that a sum over
+    Every number becomes a multiple of its column's unit, a power of two. The unit is so large that a sum over
     a draw has at most 53 bits.
 
     >>> rounded(np.array([[1e9, 1e-5], [1.0, 2e-5]]))[1].round(12).tolist()

@@ -59,7 +59,7 @@ HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair, as JSON may writ
 
 @dataclass(frozen=True)
 class ReadFile(os.PathLike[str]):
-    """A file that was read.  Whoever gets it instead of a path has the same bytes, and reads it no more."""
+    """A file that was read. Whoever gets it instead of a path has the same bytes, and reads it no more."""
 
     path: str
     content: bytes = field(repr=False)

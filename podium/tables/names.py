@@ -1,6 +1,6 @@
 """Names of teams and files: which are refused, and which look alike.
 
-People read a published board.  So a name must not look like another one, and must not reverse the text beside
+People read a published board. So a name must not look like another one, and must not reverse the text beside
 it.
 """
 

@@ -1,8 +1,8 @@
 """Find where the annotations of a tool stand in a text, by what they quote.
 
-Tools count differently.  A browser may count an emoji as two characters and the end of a line as one, and a
-byte order mark counts where somebody kept it.  In tables that people write, places may count from 1, and an end
-may belong to its place.  But annotations quote the text that they cover.  So the right way of counting is the
+Tools count differently. A browser may count an emoji as two characters and the end of a line as one, and a
+byte order mark counts where somebody kept it. In tables that people write, places may count from 1, and an end
+may belong to its place. But annotations quote the text that they cover. So the right way of counting is the
 one in which the quotes are true.
 """
 
@@ -62,7 +62,7 @@ class Way(NamedTuple):
 class AnnotatedText:
     """A text in which the annotations of several annotators stand.
 
-    Tools count from 0, and their ends do not belong to a place.  A table that people `wrote` may count
+    Tools count from 0, and their ends do not belong to a place. A table that people `wrote` may count
     otherwise.
     """
 
@@ -71,7 +71,7 @@ class AnnotatedText:
         marked = written != self.text
         line_ends = [number for number, ends in enumerate(LINE_ENDS) if re.search(ends, self.text)]
         widths = (False, True) if re.search("[^\0-\uffff]", self.text) else (False,)
-        # The ways in which offsets in this text can differ.  The first one is Python's own.
+        # The ways in which offsets in this text can differ. The first one is Python's own.
         counted = itertools.product((0, 1), (False, True)) if wrote else [(0, False)]
         marks = (False,) if wrote and not marked else (marked, not marked)
         units = list(itertools.product(marks, line_ends, widths))
@@ -82,7 +82,7 @@ class AnnotatedText:
         """Find the places of each annotator's annotations; a ValueError names one that is beyond the text.
 
         An annotator's way of counting is the one in which most of the annotator's own quotes are true, and
-        among several the one in which most quotes of all annotators are.  A quote that is not true in this way
+        among several the one in which most quotes of all annotators are. A quote that is not true in this way
         is sought in the others.
         """
         quoted = [[place for place in own if place.quote is not None] for own in places]

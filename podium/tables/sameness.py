@@ -1,7 +1,7 @@
 """Whether two tables are the same predictions, whatever the order of their rows and columns.
 
 Programs write rows as workers finish, and add numbers in another order from run to run, so the same predictions
-rarely are the same bytes.  Here a table is a set of rows, each of which has a value for each name of a column.
+rarely are the same bytes. Here a table is a set of rows, each of which has a value for each name of a column.
 Numbers count with nine digits, as seen from the largest number of their column.
 """
 

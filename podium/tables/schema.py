@@ -3,7 +3,7 @@
     RUNTIMES = Table(key=["team"], team=TEXT, runtime=number("seconds", above=0))
     runtimes = RUNTIMES.read("runtimes.csv")
 
-One sentence says what is wrong, with the file, the row and the cell, whatever the table is about.  A reader of
+One sentence says what is wrong, with the file, the row and the cell, whatever the table is about. A reader of
 a table checks only what depends on more than one cell, and says that by `wrong`, too.
 """
 

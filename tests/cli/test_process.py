@@ -40,7 +40,7 @@ assert cli.main(["score", "solution_sample.csv", "sample_submission.csv", "--bar
     ids=["help", "score"],
 )
 def test_commands_load_only_what_they_need(already, command, expected):
-    """Help needs the standard library alone, and scoring pandas and its Arrow.  Scipy, jinja2, rich and the
+    """Help needs the standard library alone, and scoring pandas and its Arrow. Scipy, jinja2, rich and the
     others would take up to half a second more.
     """
     before = f"{already}\nbefore = loaded() | sys.stdlib_module_names\n"

@@ -232,7 +232,7 @@ def test_what_contradicts_the_third_column_is_told(tmp_path: Path) -> None:
 
 
 def test_the_first_folder_of_brat_is_the_annotator(tmp_path: Path) -> None:
-    """The folders in it are parts of the documents' names.  A folder without folders is one annotator's."""
+    """The folders in it are parts of the documents' names. A folder without folders is one annotator's."""
     for name in ("A/d", "B/d", "algorithm/run1/d", "A/part/d", "B/part/d", "A/other/e"):
         write(tmp_path, f"{name}.ann", "T1\tX 0 4\tJohn\n")
     write(tmp_path, "d.txt", LINES)

@@ -56,7 +56,7 @@ class SlowPairs:
         self.truths = {g.row: g for g in result.truths}
         self.matches = {(match.prediction.row, match.truth.row): match for match in result.matches}
         self.merged, self.split = slow_groups(result, self.given_predictions, self.threshold)
-        # Of equally close pairs, the last one in the text counts.  Those that overlap removal prevented come
+        # Of equally close pairs, the last one in the text counts. Those that overlap removal prevented come
         # last.
         of_essay = transcription.by_essay(sorted(result.truths, key=lambda truth: min(truth.words)))
         in_order = sorted(self.given_predictions, key=transcription.order_of_appearance)

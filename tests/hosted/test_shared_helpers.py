@@ -1,4 +1,4 @@
-"""Hosted files repeat a few sections, because each is uploaded alone.  One command keeps them equal."""
+"""Hosted files repeat a few sections, because each is uploaded alone. One command keeps them equal."""
 
 from tests.support import shared_helpers
 

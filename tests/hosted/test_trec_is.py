@@ -366,7 +366,7 @@ def test_leaving_out_a_tweet_without_an_alert_never_raises_a_worth(
 
 # ---- Golden numbers ----
 
-# The numbers of the sample, as the transcription once gave them.  The run lacks five labeled tweets, of which
+# The numbers of the sample, as the transcription once gave them. The run lacks five labeled tweets, of which
 # two are labeled High or Critical.
 GOLDEN = {
     "accumulated_alert_worth": -0.021596930534754838,

@@ -147,7 +147,7 @@ def test_faults_that_stay_stop_the_run(folder, call, monkeypatch, where):
     ],
 )
 def test_a_slip_of_the_metric_is_told_from_a_fault_of_the_machine(folder, call, statement, expected_code):
-    """The exit code is 4 only if the metric is certainly wrong.  No submission is rejected in either case."""
+    """The exit code is 4 only if the metric is certainly wrong. No submission is rejected in either case."""
     (folder / "rows.py").write_text(ROWS.replace("    if len(", f"    {statement}\n    if len(", 1) + COMPLETE)
     code, out, err = call()
     assert (code, out) == (expected_code, "")

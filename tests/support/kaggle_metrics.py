@@ -6,7 +6,7 @@ Each is tried with `SOLUTION` and a submission that its `score` accepts.
 SOLUTION = "id,target,Usage\n1,1,Public\n2,0,Public\n3,1,Private\n4,0,Private\n"
 SUBMISSION = "id,target\n1,0.9\n2,0.2\n3,0.7\n4,0.4\n"
 
-# Kaggle's template, which hosts fill in.  It changes the tables that it gets.
+# Kaggle's template, which hosts fill in. It changes the tables that it gets.
 TEMPLATE = '''
 import pandas as pd
 import pandas.api.types

@@ -1,8 +1,8 @@
 """A literal transcription of the markup consistency methodology, with which its metric file is compared.
 
 The source is section 3 of A. Levikin and others, "The methodology of multi-criteria evaluation of text markup
-models based on inconsistent expert markup" (2025).  It is followed in sets of characters, exact fractions and
-loops, with the equations in brackets.  The optimal accordance is found by trying every accordance, so markups
+models based on inconsistent expert markup" (2025). It is followed in sets of characters, exact fractions and
+loops, with the equations in brackets. The optimal accordance is found by trying every accordance, so markups
 must be small.
 
 Nothing here is shared with ``metrics/markup_consistency``, and nothing checks the input.

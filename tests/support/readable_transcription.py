@@ -1,7 +1,7 @@
 """A literal transcription of the READ//ABLE measures, with which their metric file is compared.
 
 The source is section 4.2 of A. Levikin and others, "The methodology of multi-criteria evaluation of text markup
-models based on inconsistent expert markup" (2025).  It is followed in sets of characters, exact fractions and
+models based on inconsistent expert markup" (2025). It is followed in sets of characters, exact fractions and
 loops. The matching D is found by trying every matching, so markups must be small.
 
 Nothing here is shared with ``metrics/readable``, and nothing checks the input.

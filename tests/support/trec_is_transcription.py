@@ -1,10 +1,10 @@
 """A literal transcription of the TREC-IS V2 metrics, with which ``metrics/trec_is`` is compared.
 
-The source is R. McCreadie's memo "TREC-IS V2 Metrics" (May 2019).  It is followed equation by equation in sets
-of names, dicts and loops, with its numbers in brackets.  Comments marked "decision" are the project's answers
+The source is R. McCreadie's memo "TREC-IS V2 Metrics" (May 2019). It is followed equation by equation in sets
+of names, dicts and loops, with its numbers in brackets. Comments marked "decision" are the project's answers
 where the memo is silent.
 
-Nothing here is shared with the metric file, and nothing is clever.  Nothing checks the input, so it is for
+Nothing here is shared with the metric file, and nothing is clever. Nothing checks the input, so it is for
 valid tables only.
 """
 
@@ -184,8 +184,8 @@ def read_run(
             elsewhere = event != labels[tweet].event
             order = (elsewhere, -shared.get((event, labels[tweet].event), 0), answer.rank, event)
             answers_to.setdefault(tweet, []).append((order, answer))
-    # Decision: the row that counts is the one in the list with the name of the solution's event.  If there is
-    # none, it is the one in the list that shares most tweets with that event.  If several are left, it is the
+    # Decision: the row that counts is the one in the list with the name of the solution's event. If there is
+    # none, it is the one in the list that shares most tweets with that event. If several are left, it is the
     # best ranked one, and then the one in the first list as text.
     return {tweet: min(options, key=lambda option: option[0])[1] for tweet, options in answers_to.items()}
 

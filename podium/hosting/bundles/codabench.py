@@ -25,11 +25,11 @@ LONGEST_NAME = 36  # characters in the name of a column
 def content(competition: Competition, measures: list[str], terms: Terms) -> Content:
     """Make the content of the file to upload.
 
-    Detailed results are off.  Once a competition is published, Codabench would show them to everybody, whatever
+    Detailed results are off. Once a competition is published, Codabench would show them to everybody, whatever
     ``hide_output`` says.
 
     When the Private phase starts, the platform copies into it the submission that each team has on the
-    leaderboard.  Copies do not count toward the limit of one submission, so a team can send one more.
+    leaderboard. Copies do not count toward the limit of one submission, so a team can send one more.
     """
     keys = {name: "score" if name == "score" else f"measure_{number}" for number, name in enumerate(measures)}
     texts: Content = {f"pages/{name}.md": text.encode() for name, text in pages(competition, terms.end).items()}

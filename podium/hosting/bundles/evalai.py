@@ -1,6 +1,6 @@
 """Pack a challenge for EvalAI: an archive to upload, and a worker that runs on a machine of the host.
 
-EvalAI's own workers have at most Python 3.9, on which podium does not run.  So the challenge uses remote
+EvalAI's own workers have at most Python 3.9, on which podium does not run. So the challenge uses remote
 evaluation, and neither the solution nor the scoring program is uploaded.
 
 Source: ``challenge_config.yaml`` in the repository EvalAI-Starters.

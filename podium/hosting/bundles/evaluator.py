@@ -1,7 +1,7 @@
 """Score a submission on a platform; the programs of all bundles use this module.
 
 Participants can read what these programs print, raise and write, so nothing of it may reveal the solution.
-Messages for participants are made from the submission alone.  If the fault is the host's, a message names only
+Messages for participants are made from the submission alone. If the fault is the host's, a message names only
 the place in the code.
 """
 
@@ -32,7 +32,7 @@ METRIC = "metric/metric.py"  # in the folder of a program
 
 
 class HostFault(Exception):
-    """A fault of the host.  The text says where it was raised, and reveals nothing of the data."""
+    """A fault of the host. The text says where it was raised, and reveals nothing of the data."""
 
 
 def measures(home: Path, solution: Path, submission: Path, parts: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -55,7 +55,7 @@ def _is_safe(text: str, home: Path, solution: Path, submission: Path) -> bool:
     """Whether a message for participants is made from the submission alone.
 
     A custom metric gets the submission again with a solution in which every row has the truths of another
-    row.  If the message is another one then, it may tell the solution.
+    row. If the message is another one then, it may tell the solution.
     """
     if hosted.is_built_in(home / METRIC):
         return True
@@ -79,7 +79,7 @@ def _silence() -> Iterator[None]:
 def _evaluate(home: Path, solution: Path, submission: Path, disguised: bool = False) -> evaluating.Evaluation:
     """Load the metric with the competition's parameters, read both tables and score.
 
-    In a `disguised` solution, the rows keep their ids, and everything else is in reverse.  So the rows of an
+    In a `disguised` solution, the rows keep their ids, and everything else is in reverse. So the rows of an
     item stay together.
     """
     settings = json.loads((home / "settings.json").read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
 """Talk to Kaggle's site through the package `kaggle`.
 
-The package is imported only when it is needed.  Without credentials its import fails, exits or prints help.
+The package is imported only when it is needed. Without credentials its import fails, exits or prints help.
 """
 
 import contextlib

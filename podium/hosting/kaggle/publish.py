@@ -1,7 +1,7 @@
 """Publish a competition on Kaggle, step by step, up to the launch, which is the host's click.
 
 Nothing is remembered between two calls: each step first looks at the site whether it has been done with the
-present files.  The host's own settings are in ``kaggle/host.json``, which podium reads but never changes.
+present files. The host's own settings are in ``kaggle/host.json``, which podium reads but never changes.
 """
 
 import json

@@ -35,8 +35,8 @@ def main(given: str, output: str) -> int:
 
 if __name__ == "__main__":
     code = main(*sys.argv[1:])
-    # A thread of Arrow may abort the interpreter while it shuts down (apache/arrow#34314).  The platform would
-    # then take a scored submission for a failed one.  Therefore the process ends without a shutdown.
+    # A thread of Arrow may abort the interpreter while it shuts down (apache/arrow#34314). The platform would
+    # then take a scored submission for a failed one. Therefore the process ends without a shutdown.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -21,7 +21,7 @@ def evaluate(
 ) -> dict[str, Any]:
     """Score a submission on one part.
 
-    The worker sends the score to EvalAI.  If an error is raised, it sends the text to the participant.
+    The worker sends the score to EvalAI. If an error is raised, it sends the text to the participant.
     """
     solution = Path(test_annotation_file or HERE / "solution.csv")
     try:

@@ -1,4 +1,4 @@
-"""What a reader of a board must look at before a prize is given."""
+"""What a jury must check before it gives the prizes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -162,6 +162,10 @@ class FinalBoard:
 
     def _repr_html_(self) -> str:
         warned = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
-        box = f"<p><strong>Look at this before a prize is given</strong></p><ul>{warned}</ul>" if warned else ""
+        box = (
+            f"<p><strong>Check these points before you give the prizes</strong></p><ul>{warned}</ul>"
+            if warned
+            else ""
+        )
         table = self._top.to_html(index=False, border=0)
         return f"<p>{html.escape(' '.join(self.summary))}</p>{table}{box}"

@@ -42,7 +42,7 @@ def test_teams_that_may_be_the_best_are_marked(tmp_path: Path) -> None:
     assert lines[0] == "|  | score |"
     for line, team, score in zip(lines[2:], board["team"], board["score"]):
         name, cell = line.partition(" [")[0].strip("| ").split(" | ")
-        assert name == team.replace("_", r"\_")
+        assert name == team.replace("_", r"\_").replace("&", r"\&")
         assert abs(float(cell.strip("*†")) - score) < 0.01
         best = score == board["score"].max()
         assert cell.startswith("**") == best

@@ -368,7 +368,7 @@ def test_a_perfect_and_an_empty_submission_without_sub_populations():
     partners = [attributes["data-p"] for attributes in page.named("tr") if "data-p" in attributes]
     assert partners == ["2", "3", "0", "1"]
     page = Page(render(truth, submission(), parameters=WHOLE))
-    assert "Score 0 The" in flat(page.text)
+    assert "Score 0 A, the essay that costs most (100.0%). Above is the truth" in flat(page.text)
     assert "Nothing can be gained" not in page.text
     assert not {"calibration", "groups"} & set(page.sections)
     assert "sub-population" not in page.text.lower()

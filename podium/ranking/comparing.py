@@ -17,7 +17,7 @@ from podium.metric import executed, hosted
 from podium.ranking import made_again, output, rank, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, RUN, Options
-from podium.ranking.submissions import Submission, find
+from podium.ranking.submissions import Submission, find, unzipped
 from podium.tables.files import Location, read_bytes
 
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
@@ -54,26 +54,27 @@ def compared(
     both = (options, run_json.options_of(facts, home))
     inputs = [path for each in both for path in each.paths.values() if path is not None]
     parts, others = told_beside(facts, home, inputs)
-    there = find(
-        options.submissions,
-        options.side,
-        hosted.load(options.metric).companion.documents,
-        options.team_from,
-    )
+    with unzipped(options.submissions) as place:
+        documents = hosted.load(options.metric).companion.documents
+        there = find(options.submissions, options.side, documents, options.team_from, place)
+        differences = [*run_json.changed(facts, options), *parts]
+        return differences + _compared(facts, options, there, home, jobs), [*_notices(facts, home), *others]
+
+
+def _compared(
+    facts: dict[str, Any], options: Options, there: Sequence[Submission], home: Path, jobs: int
+) -> list[str]:
+    """List what is different with these submissions."""
     published = {(each["team"], each["submission"]): each for each in facts["submissions"]}
     files = [each for each in there if each[:2] in published]
-    differences = [
-        *run_json.changed(facts, options),
-        *parts,
-        *_changed_list(there, published),
-    ]
+    differences = _changed_list(there, published)
     try:
         outputs, now = _ranked_again(facts, options, files, home, jobs)
         changed = _changed_submissions(files, now["submissions"], facts["submissions"])
         differences += [*changed, *changed_files(facts, outputs, now, home, not changed)]
     except HostError as problem:  # with these inputs there is no board at all
         differences.append(str(problem))
-    return differences, [*_notices(facts, home), *others]
+    return differences
 
 
 def announce(metric: Path) -> None:

@@ -25,7 +25,7 @@ from podium.ranking.output import PAGE, STORE
 from podium.ranking.questions import Pool
 from podium.ranking.review import reviewed
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
-from podium.ranking.submissions import Submission, find, read_failed
+from podium.ranking.submissions import Submission, find, read_failed, unzipped
 from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
 from podium.scoring import trials
 from podium.tables import names
@@ -81,12 +81,14 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
         typed = asked
     is_built_in = asked.metric in hosted.names()  # a folder may have such a name
     check_apart(out, [path for name, path in typed.paths.items() if not (is_built_in and name == "metric")])
-    asked, options, inputs = _found(asked, earlier, more)
-    _check_teams(options.teams_with_page, inputs)
-    with pool_of(options, out / STORE, inputs) as pool, alone_in(out):
-        if options.again is not None:
-            made_again.copy_store(options.again, out / STORE)
-        return _ranked(options, inputs, out, pool, command_of(replace(asked, submissions=typed.submissions)))
+    with unzipped(asked.submissions) as place:
+        asked, options, inputs = _found(asked, earlier, more, place)
+        _check_teams(options.teams_with_page, inputs)
+        command = command_of(replace(asked, submissions=typed.submissions))
+        with pool_of(options, out / STORE, inputs) as pool, alone_in(out):
+            if options.again is not None:
+                made_again.copy_store(options.again, out / STORE)
+            return _ranked(options, inputs, out, pool, command)
 
 
 def as_recorded(asked: Options) -> Options:
@@ -131,11 +133,12 @@ def _with_parameters(
 
 
 def _found(
-    asked: Options, earlier: Mapping[str, Any], more: Mapping[str, Any]
+    asked: Options, earlier: Mapping[str, Any], more: Mapping[str, Any], place: str | None
 ) -> tuple[Options, Options, Inputs]:
     """Find what is to be scored, with what was asked for, and with what was found out beside it.
 
-    The parameters of an earlier run are complete, and other ones may be tried on its board.
+    The parameters of an earlier run are complete, and other ones may be tried on its board. Submissions in
+    a zip were unpacked at a `place`.
     """
     if not (asked.solution and asked.submissions):
         raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
@@ -146,7 +149,7 @@ def _found(
         parameters = recorded.arguments(loaded, parameters, asked.solution)
     failed = asked.failed if "failed" in asked.given else asked.failed or _failed_beside(asked.runtimes)
     options = opened(replace(asked, failed=failed, parameters=parameters))
-    files = find(options.submissions, options.side, loaded.companion.documents, options.team_from)
+    files = find(options.submissions, options.side, loaded.companion.documents, options.team_from, place)
     return asked, options, inputs_of(options, files)
 
 

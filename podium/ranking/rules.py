@@ -116,7 +116,8 @@ class Options(Heading, Rules, Places):
     solution : SOLUTION
         The right answers: .csv, .csv.gz, .parquet, or an official file.
     submissions : SUBMISSIONS
-        A folder with a file or a folder for each team; the folder that `podium run` has written, with its
+        A folder with a file or a folder for each team, or a zip with the same, or a pattern of zips in
+        quotation marks, such as "downloads/*.zip"; the folder that `podium run` has written, with its
         runtimes and the models that failed; or a manifest, which is a CSV with the columns
         team and path and, if you like, submission, submitted_at, public_score, selected ("yes" for the files
         that count, unless `choose` is given) and side.
@@ -256,6 +257,11 @@ class Options(Heading, Rules, Places):
                 )
         if "boost" in self.given and self.boost and self.runtimes is None and self.again is None:
             raise UsageError("boost=True: expected runtimes, without which no speed can be rewarded")
+        if str(self.runtimes).lower().endswith(".zip"):
+            raise UsageError(
+                f"{self.runtimes}: expected runtimes, found a zip; several zips of submissions are given as a "
+                'pattern in quotation marks, such as "downloads/*.zip"'
+            )
         self.limits  # noqa: B018
 
 

@@ -24,7 +24,7 @@ from podium.ranking.job import content_digest, opened, sha256, versions
 from podium.ranking.passes import Scored
 from podium.ranking.questions import Pool
 from podium.ranking.rules import PATHS, RUN, Heading, Options, Rules
-from podium.ranking.submissions import Submission, absolute
+from podium.ranking.submissions import Submission, absolute, zips_at
 from podium.running.settings import LARGEST
 from podium.tables import records
 from podium.tables.files import Location, ReadFile, open_regular, read_bytes
@@ -197,7 +197,7 @@ def check_inputs(options: Options, named: Mapping[str, str]) -> None:
         path = options.paths[name]
         if path is None or (name == "metric" and path in hosted.names()):
             continue
-        if not os.path.exists(path):
+        if not os.path.exists(path) and not (name == "submissions" and zips_at(path)):
             raise UsageError(
                 f"{RUN} names {printable(path)[:200]}, which is not there; say where it is now: {option}"
             )

@@ -1,7 +1,9 @@
 """The files that are ranked: those in a folder or in a manifest."""
 
+import glob
 import os
 import re
+import tempfile
 import warnings
 import zlib
 from codecs import BOM_UTF8
@@ -17,7 +19,7 @@ from podium.common.errors import HostError, UsageError
 from podium.common.wording import listed
 from podium.metric import hosted
 from podium.ranking import team_names
-from podium.tables import names
+from podium.tables import archives, names
 from podium.tables.files import (
     GZIP,
     TABLE_SUFFIXES,
@@ -76,10 +78,42 @@ class Submission(NamedTuple):
     digests: str = ""
 
 
+@contextmanager
+def unzipped(source: Location) -> Iterator[str | None]:
+    """Unpack a zip, or all zips that a pattern such as "downloads/*.zip" names, into a temporary folder.
+
+    What is no zip stays where it is.
+    """
+    zips = zips_at(source)
+    if not zips:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for path in zips:
+            left_out = archives.unpack(path, Path(folder), MOST_FILES)
+            if told := [f"{names.shown(name)} ({reason})" for name, reason in left_out.items()]:
+                warnings.warn(f"{path}: left out: {listed(told)}", stacklevel=3)
+        yield folder
+
+
+def zips_at(source: Location) -> list[Path]:
+    """The zips that stand for a folder; none if it is a folder."""
+    text = str(source)
+    if not text.lower().endswith(".zip") or is_url(source):
+        return []
+    if os.path.isfile(text):
+        return [Path(text)]
+    return [Path(path) for path in sorted(glob.glob(text)) if os.path.isfile(path)]
+
+
 def find(
-    source: Location, side: Location | None = None, documents: Iterable[str] = (), team_from: str = ""
+    source: Location,
+    side: Location | None = None,
+    documents: Iterable[str] = (),
+    team_from: str = "",
+    place: str | None = None,
 ) -> list[Submission]:
-    """Find the submissions in a folder or in a manifest.
+    """Find the submissions in a folder, which may be `unzipped` at another place, or in a manifest.
 
     A manifest has the columns ``team`` and ``path``. It may have ``submission``, ``submitted_at``,
     ``public_score``, ``selected`` and ``side``, too. Its paths are relative to the folder in which it is.
@@ -95,7 +129,7 @@ def find(
             raise UsageError(f"--team-from is for a folder, and the manifest {source} names its teams")
         submissions = _of_manifest(manifest, endings)
     else:
-        submissions = _with_teams(_of_files(source, *_listed(source), endings), team_from)
+        submissions = _with_teams(_of_files(source, *_listed(place or source), endings), team_from)
     if not submissions:
         raise UsageError(f"there are no submissions in {source}")
     names.check_names((each.team for each in submissions), "team", source)

@@ -358,3 +358,85 @@ def test_a_runtime_of_a_model_that_failed_is_not_one_without_a_submission(ran, r
         code, _, err = rank_says(teams="run")
         assert code == 0, err
         assert ("runtimes without a submission" in err) == is_told
+
+
+# ---- Zips, as learning platforms give them ------------------------------------------------------------------
+
+ROWS = "id,says\n1,{0}\n2,{0}\n"
+
+
+def zipped(path: Path, members: dict[str, str | bytes]) -> Path:
+    """Write a zip."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return path
+
+
+MOODLE = {
+    "Noor Sami_51207_assignsubmission_file_/submission.csv": ROWS.format(0.5),
+    "Vera Olin_51211_assignsubmission_file_/predictions.csv": ROWS.format(0.25),
+    "__MACOSX/Vera Olin_51211_assignsubmission_file_/._predictions.csv": "x",
+}
+TEAM_FROM = "--team-from", "{team}_{}_assignsubmission_file_"
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_zip_is_read_where_a_folder_is_and_verified(says_folder, rank_says, wrapped):
+    members = {f"moodle/{name}" if wrapped else name: content for name, content in MOODLE.items()}
+    zipped(says_folder / "moodle.zip", members)
+    code, *_ = rank_says(*TEAM_FROM, teams="moodle.zip")
+    assert code == 0
+    board = pd.read_csv(says_folder / "final" / "final_leaderboard.csv")
+    assert board["team"].tolist() == ["Noor Sami", "Vera Olin"]
+    assert board["submission"].tolist() == ["submission.csv", "predictions.csv"]
+    record = json.loads((says_folder / "final" / "run.json").read_text())
+    assert record["inputs"]["submissions"]["path"] == "../moodle.zip"
+    assert podium.verify(says_folder / "final", jobs=1)
+    again = podium.rank(again=says_folder / "final", out=says_folder / "again", jobs=1)
+    assert again.leaderboard["team"].tolist() == ["Noor Sami", "Vera Olin"]
+    members[next(iter(members))] = ROWS.format(0.75)
+    zipped(says_folder / "moodle.zip", members)
+    (changed, *_) = podium.verify(says_folder / "final", jobs=1).differences
+    assert changed.startswith("Noor Sami/submission.csv: SHA-256")
+
+
+def test_several_zips_are_named_by_a_pattern(says_folder, rank_says):
+    for name, team, value in (("one", "Ada", 0.5), ("two", "Bo", 0.25), ("three", "Cy", 0.75)):
+        zipped(says_folder / "downloads" / f"{name}.zip", {f"{team}.csv": ROWS.format(value)})
+    code, *_ = rank_says(teams="downloads/*.zip")
+    assert code == 0
+    board = pd.read_csv(says_folder / "final" / "final_leaderboard.csv")
+    assert board["team"].tolist() == ["Cy", "Ada", "Bo"]
+    assert podium.verify(says_folder / "final", jobs=1)
+    code, _, err = rank_says(says_folder / "downloads" / "two.zip", teams="downloads/one.zip")
+    assert code == 2
+    assert "several zips of submissions are given as a pattern in quotation marks" in err
+    code, _, err = rank_says(teams="downloads/*.ZIP")
+    assert (code, err) == (2, f"error: there is no folder {says_folder / 'downloads' / '*.ZIP'}\n")
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_a_zip_must_not_hold_is_named_and_the_rest_is_ranked(says_folder, rank_says):
+    link = zipfile.ZipInfo("link.csv")
+    link.external_attr = 0o120777 << 16
+    members = {"../out.csv": "x", "/root.csv": "x", "C:/disk.csv": "x", "Ada.csv": ROWS.format(0.5)}
+    path = zipped(says_folder / "in" / "teams.zip", members | {"back\\slash.csv": ROWS.format(0.25)})
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr(link, "/etc/hosts")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            file.writestr("Ada.csv", ROWS.format(0.75))
+    code, _, err = rank_says(teams="in/teams.zip")
+    assert code == 0
+    for name in ("../out.csv", "/root.csv", "C:/disk.csv"):
+        assert f"“{name}” (its name leads out of the zip)" in err
+    assert "“link.csv” (it is a link)" in err
+    assert "“Ada.csv” (another file has the same name)" in err
+    board = pd.read_csv(says_folder / "final" / "final_leaderboard.csv")
+    assert board["team"].tolist() == ["Ada", "back"]
+    assert sorted(each.name for each in (says_folder / "in").iterdir()) == ["teams.zip"]
+    path.write_bytes(path.read_bytes()[:-30])
+    code, _, err = rank_says(teams="in/teams.zip")
+    assert code == 4
+    assert "expected a whole zip, found a fault" in err

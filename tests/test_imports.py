@@ -103,7 +103,7 @@ CSV = {
     "podium.tables.formats": "the one reader and the one writer",
     "podium.hosting.kaggle.acceptance": "Kaggle's own reader, which may change ids",
     "podium.hosting.kaggle.emulate": "Kaggle's own reader",
-    "podium.hosting.unpacking": "searches files of any form",
+    "podium.hosting.public_tables": "searches tables of any form",
     "podium.metric.new_metric.test_metric": "stands alone in the folder of a new metric",
     "podium.running.containers": "the value of an option, and no file",
 }

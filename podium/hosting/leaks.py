@@ -3,21 +3,19 @@
 `podium make` checks the files that it has written. `podium publish` and `podium bundle` check the files again
 before they are sent, because anybody may have added a file or a column in the meantime.
 
-Every file is unpacked and decoded. It is a table or a text. In a table, the cells of a row stand beside its
-id, and in a text the words around an id do; the names and sizes of files are a text, too. What stands beside
-the ids makes columns, and so does how often a file lists them. `evidence` says whether a column tells an
-answer of the solution.
+In a table, the cells of a row stand beside its id. The names and sizes of files that are named after ids make
+a table, too, and so does how often a file lists the ids. `evidence` says whether a column tells an answer of
+the solution. Files that are no tables are listed, so that the host looks at them.
 """
 
 import functools
-import hashlib
 import itertools
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pandas as pd
@@ -29,22 +27,25 @@ from podium.contest import recorded
 from podium.contest.recorded import PRIVATE, RECORD
 from podium.hosting import evidence
 from podium.hosting.evidence import LEAST_ROWS, MOST_ROWS, Coded, Evidence, Secrets, natural
-from podium.hosting.folders import LEARNED, PERFECT, PUBLIC, SOLUTION, public_files, read_csv
-from podium.hosting.phrases import Ids, Phrases, words_of, written
-from podium.hosting.unpacking import decoded, is_plain, tables_of, unpacked
+from podium.hosting.folders import (
+    LEARNED,
+    METRIC,
+    PERFECT,
+    PUBLIC,
+    SOLUTION,
+    STARTER,
+    public_files,
+    read_csv,
+)
+from podium.hosting.public_tables import PublicFile, files_in
+from podium.hosting.solution_ids import Ids
 from podium.scoring.evaluating import USAGE
 from podium.tables.files import Location
 
 TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so a solution may repeat them
 SHORTEST_TEXT = 40  # characters: shorter texts may be equal by chance
-MOST_LABELS = 200  # of an answer with so many different ones, each is looked for in texts
-MOST_BESIDE = 80  # words after an id that are looked at
-WORDS_AFTER, WORDS_BEFORE, LABELS = 12, 2, 3  # words and labels that are columns of their own
-MOST_IN_FILE = 2_000  # characters of a file that may be about one id
 LEAST_SHARE = 0.05  # of the test set: fewer rows that are elsewhere, too, are no news
 ID_COLUMNS = 3  # columns of a table that are taken for its ids
-PLACES = 12  # places in lines whose ids are also looked at alone
-CHUNK = 1 << 20  # characters of a text that are looked at together
 YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
 ALL_MAY_KNOW = "All may know this column, as public_columns says"
@@ -53,7 +54,8 @@ TAKE_OUT, OTHER_IDS = "Take it out", "Give the rows other ids, as podium make do
 
 Beside = Mapping[str, Coded]
 Told = Callable[[Secrets], Evidence | None]  # what something tells of some secrets
-Piece = tuple[int, bytes]  # the size and the digest of a file, or of a part of a large one
+Prints = Mapping[str, tuple[int, bytes]]  # the size and the digest of each file
+WRITTEN = {f"{PUBLIC}/{name}" for name in (STARTER, METRIC)}  # by podium, and no tables
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,6 @@ class Known:
     secrets: Secrets
     usage: Secrets  # the part of each row, which is no answer
     public_columns: Collection[str]  # of the solution, which all may know
-    labels: Phrases
     advice: str  # how to allow what tells an answer
     texts: dict[int, int] = field(default_factory=dict)  # the row of each text of the test set, by its hash
     # what public tables say of rows, as hashes, because cells may be texts of essays
@@ -84,31 +85,13 @@ class Known:
         return [np.arange(len(by_name)), *([np.array(by_name)] if by_name != sorted(by_name) else [])]
 
 
-@dataclass(frozen=True)
-class Text:
-    """The text in a file for participants."""
-
-    name: str  # with the names of the archives around it
-    content: str
-    excused: Collection[str]  # columns that are passed over; ``*`` is the whole file
-
-    def tables(self) -> Iterator[pd.DataFrame]:
-        """The tables in the text, without the excused columns."""
-        if "*" in self.excused:
-            return
-        for table in tables_of(self.content):
-            innocent = [str(name).rpartition(".")[2] in self.excused for name in table.columns]
-            yield table.loc[:, np.logical_not(innocent)] if any(innocent) else table
-
-
 def refuse(
     folder: Path,
     items: Collection[str],
     solution: Location | None = None,
-    further: Iterable[Path] = (),
     advice: str = "",
 ) -> None:
-    """Raise an error if a file for participants reveals the solution; warn of files that cannot be searched.
+    """Raise an error if a file for participants reveals the solution; warn of files that are no tables.
 
     Of the competition's record, `public_columns` names columns of the solution that all may know, and
     `innocent` the columns of public files that are passed over. The `solution` may have been read. `advice`
@@ -121,101 +104,73 @@ def refuse(
         where = f"write {folder / RECORD} with public_columns or innocent"
     advice = advice or f"if all may know it, {where}"
     known = _known(solution, items, record.public_columns if record else (), advice)
-    unreadable = _search(folder, further, known, record.innocent if record else {})
+    others = _search(folder, known, record.innocent if record else {})
     _check_ids(known)
-    if unreadable := list(dict.fromkeys(unreadable)):
-        more = f" and {len(unreadable) - 5:,} more" if unreadable[5:] else ""
+    if others:
+        more = f" and {len(others) - 5:,} more" if others[5:] else ""
         known.doubts.append(
-            "these files cannot be searched for the solution; look at them yourself: "
-            f"{', '.join(unreadable[:5])}{more}"
+            "these files are no tables, so they are not searched for the solution; look at them yourself: "
+            f"{', '.join(others[:5])}{more}"
         )
     for doubt in dict.fromkeys(known.doubts):
         warnings.warn(doubt, stacklevel=2)
 
 
-def _search(
-    folder: Path, further: Iterable[Path], known: Known, innocent: Mapping[str, Sequence[str]]
-) -> list[str]:
-    """Search every file for participants, and list those that cannot be searched."""
-    further, private = list(further), _digests(folder / PRIVATE)
-    pieces, unreadable = defaultdict[str, list[Piece]](list), list[str]()
-    starts = dict[str, str]()
-    # A file whose rows may be those of another one is read again, because both may be larger than the memory.
-    for check in (_check_near_ids, _check_other_ids):
-        for path, name, content, text in _public_files(folder, further):
-            if check is _check_near_ids:
-                pieces[name].append(_piece(content))
-                _check_copy(name, pieces[name][-1], private)
-                starts.setdefault(name, (text or "")[:MOST_IN_FILE])
+def _search(folder: Path, known: Known, innocent: Mapping[str, Sequence[str]]) -> list[str]:
+    """Search every table for participants, and list the files that are none."""
+    private = _private_files(folder / PRIVATE)
+    prints, others = dict[str, tuple[int, bytes]](), dict[str, None]()
+    # A table whose rows may be those of another one is read again, because both may be larger than the memory.
+    for check in (_check_table, _check_other_ids):
+        for file in _public_files(folder):
+            excused = innocent.get(file.path.removeprefix(f"{PUBLIC}/"), ())
             try:
-                if text is not None:
-                    check(Text(name, text, innocent.get(path.removeprefix(f"{PUBLIC}/"), ())), known)
-                else:
-                    unreadable.append(name)
+                if check is _check_table:
+                    prints[file.name] = file.fingerprint()
+                    _check_copy(file.name, prints[file.name], private)
+                if file.is_table() and "*" not in excused:
+                    for table in file.tables():
+                        check(file.name, _without(table, excused), known)
+                elif not excused and file.name not in WRITTEN:
+                    others[file.name] = None
             except (HostError, MemoryError):
                 raise
-            except Exception:  # JSON of another shape than any library expects must not stop the others
-                unreadable.append(name)
+            except Exception:  # each library has its own for a file that is damaged or no table
+                others[file.name] = None
         if not (known.texts or known.features):
             break
-    _check_files(starts, pieces, known)
+    _check_files(prints, known)
     for (name, _, kind), times in known.listed.items():
         first = known.ids[kind].rows[known.ids[kind].starts]
         told = functools.partial(evidence.told_by_number, times, first)
         where = "which ids it lists, and how often"
         _demand_nothing(told, name, where, Coded.of(times.astype(str)), first, known)
-    return unreadable
+    return [*others]
 
 
-def _check_near_ids(text: Text, known: Known) -> None:
-    """Compare what stands near ids with the answers, in the tables of a text and in its lines."""
-    names = [ids.name for ids in known.ids]
-    is_read = False
-    for table in text.tables():
-        _check_table(text.name, table, known)
-        is_read = not table.columns.intersection(names).empty and is_plain(text.content, len(table.columns))
-    if not text.excused and not is_read:  # an excused column is known in tables alone
-        _check_text(text, known)
+def _without(table: pd.DataFrame, excused: Collection[str]) -> pd.DataFrame:
+    """A table without the excused columns, which may be fields of an object in JSON."""
+    return table.loc[:, [str(name).rpartition(".")[2] not in excused for name in table.columns]]
 
 
-def _public_files(folder: Path, further: Iterable[Path]) -> Iterator[tuple[str, str, bytes | None, str | None]]:
-    """The name, the name with archives, the content and the text of each file for participants.
-
-    Large ones come in pieces.
-    """
-    files = [(path.name, path) for path in further]
-    files += [(f"{PUBLIC}/{name}", path) for name, path in public_files(folder).items()]
-    for file, path in files:
-        if path.is_file():
-            with path.open("rb") as stream:
-                for name, content in unpacked(file, stream):
-                    yield file, name, content, None if content is None else decoded(content)
+def _public_files(folder: Path) -> Iterator[PublicFile]:
+    """The files for participants, and those in their zips."""
+    for name, path in public_files(folder).items():
+        yield from files_in(f"{PUBLIC}/{name}", path)
 
 
-def _piece(content: bytes | None) -> Piece:
-    """The size of a content, and its digest, which does not depend on the ends of its lines."""
-    content = content or b""
-    return len(content), hashlib.sha256(content.replace(b"\r\n", b"\n").strip()).digest()
+def _private_files(private: Path) -> dict[tuple[int, bytes], str]:
+    """The names of private files by their sizes and digests."""
+    files = [path for path in sorted(private.iterdir()) if path.is_file()]
+    return {each.fingerprint(): path.name for path in files for each in files_in(path.name, path)}
 
 
-def _digests(private: Path) -> dict[bytes, str]:
-    """The names of private files by the digests of their contents."""
-    names: dict[bytes, str] = {}
-    for path in sorted(private.iterdir()):
-        if path.is_file():
-            with path.open("rb") as stream:
-                for _, content in unpacked(path.name, stream):
-                    if content is not None:
-                        names[_piece(content)[1]] = path.name
-    return names
-
-
-def _check_copy(name: str, piece: Piece, private: Mapping[bytes, str]) -> None:
+def _check_copy(name: str, print_: tuple[int, bytes], private: Mapping[tuple[int, bytes], str]) -> None:
     """Refuse a private file."""
     if Path(name).name.removesuffix(".gz") in (SOLUTION, PERFECT):
         raise HostError(f"{name} has the name of a private file: delete it or call it something else")
-    if piece[0] and piece[1] in private:
-        raise HostError(f"{name} is a copy of {PRIVATE}/{private[piece[1]]}: delete it")
+    if print_[0] and print_ in private:
+        raise HostError(f"{name} is a copy of {PRIVATE}/{private[print_]}: delete it")
 
 
 # ---- The solution --------------------------------------------------------------------------------------------
@@ -233,7 +188,6 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
     # The rows of an item that podium numbers itself, as E1:0 and E1:1, have an order that all may know.
     whole = next((each for each in ids if _are_numbered(ids[0], each)), ids[0])
     places = np.array(pd.Series(whole.numbers).groupby(whole.numbers).cumcount(), dtype=np.int64)
-    labels = [cells.texts for cells in secret.values() if len(cells.texts) <= MOST_LABELS]
     known = Known(
         ids,
         [whole.texts[number] for number in whole.numbers],
@@ -241,7 +195,6 @@ def _known(solution: Location, items: Collection[str], public_columns: Collectio
         Secrets(secret, whole.numbers, places),
         Secrets(parts, whole.numbers, places),
         public_columns,
-        Phrases(itertools.chain.from_iterable(labels)),
         advice,
     )
     for name in columns.keys() & TEXT_COLUMNS:
@@ -309,35 +262,34 @@ def _check_ids(known: Known) -> None:
             _demand_nothing(told, SOLUTION, where, cells, rows, known, OTHER_IDS)
 
 
-def _check_files(starts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]], known: Known) -> None:
-    """Compare the folders, names, sizes and beginnings of files whose paths have ids."""
-    for ids in known.ids:
-        lines, named = list[str](), set[str]()
-        for name in sorted(starts, key=natural):
-            if (parts := _around_id(Path(name), ids)) is not None:
-                size = sum(length for length, _ in pieces[name])
-                lines.append(" ".join([*parts, str(size), *starts[name].split()]))
-                named.add(name)
-        where = "the folders, names, sizes and beginnings of files: "
-        _check_text(Text(PUBLIC, "\n".join(lines), ()), known, where)
-        _check_copies(named, pieces, known)
+def _check_files(prints: Prints, known: Known) -> None:
+    """Compare the folders, names, endings and sizes of files whose paths have ids."""
+    for kind, ids in enumerate(known.ids):
+        around = {name: _around_id(PurePosixPath(name), ids) for name in sorted(prints, key=natural)}
+        around = {name: parts for name, parts in around.items() if parts[0] >= 0}
+        if around:
+            numbers, folders, names, endings = map(np.array, zip(*around.values()))
+            columns = {"folders": folders, "names": names, "endings": endings}
+            columns["sizes"] = np.array([str(prints[name][0]) for name in around])
+            beside = {name: Coded.of(cells) for name, cells in columns.items()}
+            _compare(PUBLIC, beside, kind, numbers, known, "the {} of files", "files")
+        _check_copies(around, prints, known)
 
 
-def _around_id(path: Path, ids: Ids) -> list[str] | None:
-    """The folder before an id in a path, the part that has it, and all behind; None for a path without one."""
-    parts = [*path.parent.parts, path.stem, path.suffix]
-    for number, part in reversed([*enumerate(parts[:-1])]):
-        # Ids that have hyphens are found beside others, too.
-        with_spaces = part if ids.phrases.first_in(part) is not None else part.replace("-", " ")
-        if ids.phrases.first_in(with_spaces) is not None:
-            return [*parts[max(number - 1, 0) : number], with_spaces, *parts[number + 1 :]]
-    return None
+def _around_id(path: PurePosixPath, ids: Ids) -> tuple[int, str, str, str]:
+    """The id in a path, the folder above it, the names without it, and the ending; -1 without an id."""
+    parts = [*path.parent.parts, path.stem]
+    for at in range(len(parts) - 1, -1, -1):
+        number, rest = ids.in_name(parts[at])
+        if number >= 0:
+            return number, parts[at - 1] if at else "", "/".join([rest, *parts[at + 1 :]]), path.suffix
+    return -1, "", "", ""
 
 
-def _check_copies(named: Collection[str], pieces: Mapping[str, Sequence[Piece]], known: Known) -> None:
+def _check_copies(named: Collection[str], prints: Prints, known: Known) -> None:
     """Warn if files that are named after ids have the bytes of other files."""
-    other = {tuple(those): name for name, those in pieces.items() if name not in named}
-    twins = {name: other[tuple(pieces[name])] for name in named if tuple(pieces[name]) in other}
+    other = {print_: name for name, print_ in prints.items() if name not in named}
+    twins = {name: other[prints[name]] for name in named if prints[name] in other}
     if len(twins) >= LEAST_SHARE * len(named) > 0:
         first = min(twins)
         what = f"files of the test set have the bytes of other files, such as {first} and {twins[first]}"
@@ -396,15 +348,14 @@ def _check_positions(name: str, columns: Beside, known: Known) -> None:
 
 
 def _compare(
-    name: str, columns: Beside, kind: int, numbers: Ints, known: Known, where: str, named: str | None
+    name: str, columns: Beside, kind: int, numbers: Ints, known: Known, where: str, named: str
 ) -> None:
     """Compare columns beside some ids with their answers, and note which ids a file names."""
     ids = known.ids[kind]
     rows = ids.rows_of(numbers)
     _check_columns(name, columns, rows, known, where)
-    if named is not None:
-        times = np.bincount(numbers, minlength=len(ids.texts))
-        known.listed[name, named, kind] = known.listed.get((name, named, kind), 0) + times
+    times = np.bincount(numbers, minlength=len(ids.texts))
+    known.listed[name, named, kind] = known.listed.get((name, named, kind), 0) + times
     by_name = rows[np.argsort(ids.by_name[numbers], kind="stable")]
 
     def told(secrets: Secrets) -> Evidence | None:
@@ -437,72 +388,6 @@ def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: 
         on = Coded(codes.ravel(), [" ; ".join(itertools.compress(is_on, kind)) for kind in kinds])
         told = functools.partial(evidence.told, on, rows[some])
         _demand_nothing(told, name, "the names of the columns with 1", on, rows[some], known)
-
-
-def _check_text(text: Text, known: Known, where: str = "") -> None:
-    """Compare what stands near the ids in a text with their answers.
-
-    Ids may be short numbers, which stand elsewhere, too. So the ids in each place of a line are also looked at
-    alone.
-    """
-    for kind, ids in enumerate(known.ids):
-        groups: dict[int | None, list[tuple[int, dict[str, str]]]] = defaultdict(list)
-        # A file may have the name of a class and list its ids. In JSON, lines end by \\n.
-        for lines in _chunks(f"{text.name}\n{text.content}".replace("\\n", "\n")):
-            words, found = _ids_among(lines, ids)
-            labels = [(start, label) for start, _, label in known.labels.within(words if found else ())]
-            for group in (None, *range(PLACES)):
-                those = [each for each in found if group in (None, each[0])]
-                numbers = [ids.number_of[item] for *_, item in those]
-                groups[group] += zip(numbers, _near(those, words, labels))
-            if len(groups[None]) >= MOST_ROWS:
-                break
-        for group, of_group in groups.items():
-            table = pd.DataFrame([row for _, row in of_group], dtype=object)
-            beside = {str(name): Coded.of(cells) for name, cells in table.items() if (cells != "").mean() > 0.5}
-            rows = np.array([number for number, _ in of_group], dtype=np.int64)
-            named = "" if group is None and len(of_group) < MOST_ROWS else None
-            _compare(text.name, beside, kind, rows, known, where + "{}", named)
-
-
-def _ids_among(lines: Sequence[str], ids: Ids) -> tuple[list[bytes], list[tuple[int, int, int, str]]]:
-    """The words of some lines, and their ids: the place in its line, where it begins and ends, and its text."""
-    words, found = list[bytes](), list[tuple[int, int, int, str]]()
-    for line in lines if ids.phrases.may_be_in(lines) else ():
-        of_line, start = words_of(line), len(words)
-        found += [(place, start + place, start + end, item) for place, end, item in ids.phrases.within(of_line)]
-        words += of_line
-        if len(found) >= MOST_ROWS:
-            break
-    return words, found
-
-
-def _near(
-    found: Sequence[tuple[int, int, int, str]], words: Sequence[bytes], labels: Sequence[tuple[int, str]]
-) -> Iterator[dict[str, str]]:
-    """The words and labels near each of some ids, as columns."""
-    at = 0
-    ends = [start for _, start, _, _ in found[1:]] + [len(words)]
-    for (_, start, end, _), limit in zip(found, ends):
-        while at < len(labels) and labels[at][0] < start:
-            at += 1
-        after = [*map(written, words[end : min(limit, end + WORDS_AFTER)])]
-        near = [label for place, label in labels[at : at + LABELS] if place < min(limit, end + MOST_BESIDE)]
-        before = [*map(written, words[max(0, start - WORDS_BEFORE) : start][::-1])]
-        row = {"the label before ids": labels[at - 1][1] if at else ""}
-        for name, cells, most in (
-            ("word {} after ids", after, WORDS_AFTER),
-            ("label {} after ids", near, LABELS),
-            ("word {} before ids", before, WORDS_BEFORE),
-        ):
-            row |= {name.format(n + 1): cells[n] if len(cells) > n else "" for n in range(most)}
-        yield row
-
-
-def _chunks(text: str) -> Iterator[list[str]]:
-    """The lines of a text in large parts; that one of them is cut at the end of a part does not matter."""
-    for start in range(0, len(text), CHUNK):
-        yield text[start : start + CHUNK].split("\n")
 
 
 # ---- Rows of the test set under other ids --------------------------------------------------------------------
@@ -543,18 +428,15 @@ def _keys(cells: Coded) -> Ints:
     return keys
 
 
-def _check_other_ids(text: Text, known: Known) -> None:
+def _check_other_ids(name: str, table: pd.DataFrame, known: Known) -> None:
     """Look for rows of the test set under other ids, by their texts and by their features."""
-    for table in text.tables():
-        columns = evidence.coded(table)
-        pairs = list(itertools.product(columns, known.ids))
-        named = [(column, ids) for column, ids in pairs if column == ids.name] or pairs
-        is_id = max(
-            (columns[column].each(ids.number_of.__contains__, bool) for column, ids in named), key=np.sum
-        )
-        columns = {column: cells.taken(~is_id) for column, cells in columns.items()}
-        _check_test_texts(text.name, columns, known)
-        _check_twins(text.name, columns, known)
+    columns = evidence.coded(table)
+    pairs = list(itertools.product(columns, known.ids))
+    named = [(column, ids) for column, ids in pairs if column == ids.name] or pairs
+    is_id = max((columns[column].each(ids.number_of.__contains__, bool) for column, ids in named), key=np.sum)
+    columns = {column: cells.taken(~is_id) for column, cells in columns.items()}
+    _check_test_texts(name, columns, known)
+    _check_twins(name, columns, known)
 
 
 def _check_test_texts(name: str, columns: Beside, known: Known) -> None:

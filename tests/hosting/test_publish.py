@@ -38,12 +38,11 @@ def _same_files_are_searched_once():
     """Search the same files for leaks only once, which takes longer than anything else in most tests."""
     searched, search = set(), publish.leaks.refuse
 
-    def search_once(folder, items, solution, further):
-        further = list(further)
-        files = sorted([*further, *(path for path in folder.rglob("*") if path.is_file())])
+    def search_once(folder, items, solution):
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
         contents = tuple((path.name, path.read_bytes()) for path in files)
         if contents not in searched:
-            search(folder, items, solution, further)
+            search(folder, items, solution)
             searched.add(contents)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -450,17 +449,6 @@ def test_wrong_usage(capsys, site, files, options, content, message):
 
 
 # --- leaks and parameters -----------------------------------------------------------------------------
-
-
-def test_a_page_that_tells_the_solution(capsys, site, files):
-    assert run(capsys, files, "--step", "create")[0] == 0
-    rows = (files / "private" / "solution.csv").read_text()
-    (files / "kaggle" / "pages" / "rules.md").write_text(f"# Rules\n\n{rows}\n")
-    requests = len(site.requests)
-    code, _, err = run(capsys, files)
-    assert code == 4
-    assert err.startswith("error: rules.md reveals ")
-    assert len(site.requests) == requests
 
 
 def test_a_title_without_latin_letters(capsys, site, files):

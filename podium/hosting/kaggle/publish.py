@@ -118,7 +118,7 @@ def _checked(plan: Publication) -> Publication:
     read = round_trip.of_kaggle(plan.metric, plan.arguments, (ours, theirs), plan.sample.name, scored)
     demand(read, acceptance.PLATFORM)
     items = prepared.prepared[evaluating.ALL].items if prepared.prepared else []
-    leaks.refuse(plan.folder, items, solution, (path for path in plan.page_files.values() if path.exists()))
+    leaks.refuse(plan.folder, items, solution)
     return replace(plan, checked=prepared)
 
 

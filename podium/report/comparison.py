@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from podium.common.statements import say
 from podium.common.wording import counted, plural
 from podium.scoring import explain
 from podium.scoring.evaluating import ALL, Evaluation
 from podium.statistics import Comparison, Difference, Reason
 
-UNKNOWN = "Nothing is said about the true difference that such a test set would show"
 # Doubts that do not count the items that decide.
 WITHOUT_NUMBER = (Reason.FAILED, Reason.FAR, Reason.HEAVY_TAIL, Reason.TOO_SLOW)
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -23,29 +23,25 @@ def sentence(
     """Say which of two submissions is better, if the test set can tell."""
     value, doubt = difference.value, difference.doubt
     if np.isnan(value):
-        return f"{names[0]} and {names[1]} cannot be compared, because the score of one of them is undefined."
+        return say("cannot_be_compared", names=names)
     is_first = (value > 0) == higher_is_better
     better, worse = names if is_first else names[::-1]
-    ahead = f"{better} is ahead of {worse} by {abs(value):.6f}"
-    if value == 0:
-        ahead = f"{names[0]} and {names[1]} have the same score"
+    both = {"better": better, "worse": worse, "by": abs(value)}
+    ahead = say("is_ahead", **both) if value else say("same_score", names=names)
     if doubt is not None and doubt.reason in WITHOUT_NUMBER:
         option = "; --bootstrap 200 draws them" if doubt.reason is Reason.TOO_SLOW else ""
-        return f"{ahead}. Nothing is said about chance: {doubt}{option}."
+        return say("ahead_without_chance", ahead=ahead, doubt=doubt, option=option)
     if doubt is not None and doubt.reason is not Reason.UNDEFINED:
         number = doubt.items
         count = NUMBERS[number] if 0 < number < len(NUMBERS) else f"{number:,}" if number else "hardly any"
         decide = f"{noun} decides" if number < 2 else f"{plural(noun)} decide"
-        return f"{ahead}. {count.capitalize()} {decide} that, so this test set cannot tell which is better."
+        return say("too_few_decide", ahead=ahead, count=count.capitalize(), decide=decide)
     if value == 0:
         return f"{ahead}."
-    share = difference.ahead if is_first else 1 - difference.ahead
+    share = _share(difference.ahead if is_first else 1 - difference.ahead)
     if difference.low > 0 or difference.high < 0:
-        return f"{better} is better than {worse} by {abs(value):.6f}, and ahead in {_share(share)} draws."
-    return (
-        f"{ahead}, and in {_share(share)} draws, but the interval contains 0: this test set cannot tell which "
-        "of the two is better."
-    )
+        return say("is_better", **both, share=share)
+    return say("interval_contains_0", ahead=ahead, share=share)
 
 
 def _share(share: float) -> str:
@@ -63,16 +59,15 @@ def of_groups(comparison: Comparison, noun: str, higher_is_better: bool, names: 
     number, clearly = len(large), int(((large["low"] > 0) if value > 0 else (large["high"] < 0)).sum())
     against = int((large["difference"] * value < 0).sum())
     if not number:
-        told = f"no group has {doubt.fewest}, so this test set cannot tell which is better"
+        told = say("no_large_group", fewest=doubt.fewest)
     elif clearly == number:
-        told = f"{better} is clearly better in {'all ' if number > 1 else ''}{counted(number, 'larger group')}"
+        told = say("better_in_large_groups", better=better, number=number)
     else:
-        told = f"{better} is clearly better in {clearly} of {counted(number, 'larger group')}"
-        told += f", and {worse} is ahead in {against}" if against else ""
-    return (
-        f"{better} scores {score:.6f} and {worse} {other:.6f}. Groups of fewer than {doubt.fewest} "
-        f"{plural(noun)} decide {doubt.share:.0%} of this difference, so it has no interval; {told}."
-    )
+        other_ahead = f", and {worse} is ahead in {against}" if against else ""
+        told = say("better_in_some", better=better, clearly=clearly, number=number, against=other_ahead)
+    scores = {"better": better, "score": score, "worse": worse, "other": other}
+    decided = {"fewest": doubt.fewest, "items": plural(noun), "share": doubt.share}
+    return say("difference_of_groups", **scores, **decided, told=told)
 
 
 def measures(comparison: Comparison) -> pd.DataFrame:
@@ -132,12 +127,8 @@ def resolution(parts: Mapping[str, Difference], sizes: Mapping[str, int], noun: 
         if not np.isnan(each.detectable)
     ]
     silent = {part: doubt for part, each in parts.items() if (doubt := each.doubt or each.hidden)}
-    told = [f"{UNKNOWN}{of_part[part]}: {doubt}." for part, doubt in silent.items()]
-    if said:
-        shown = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
-        more = "half of it takes about four times as many"
-        told.insert(0, f"Four of five test sets would show a true difference {shown}; {more}.")
-    return told
+    told = [say("not_detectable", part=of_part[part], doubt=doubt) for part, doubt in silent.items()]
+    return [say("detectable", differences=said), *told] if said else told
 
 
 def rounded(value: float) -> str:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from podium.common.wording import counted, listed
+from podium.common.statements import say
+from podium.common.wording import counted
 from podium.running import fairness, journal
 from podium.running.fairness import MachineNoise, State
 from podium.running.journal import (
@@ -25,7 +26,6 @@ from podium.running.journal import (
 from podium.running.measuring import Outcome
 from podium.running.models import Failure, Model
 
-NAMES_SHOWN = 10  # in a notice
 SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime
 DIFFERING = "predictions differ: the slowest run counts"
 RUNTIME_COLUMNS = (
@@ -119,18 +119,14 @@ def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> li
     slow_first = _slow_first(timings, fairness.MANY_TIMES if state.is_provisional else fairness.MUCH_SLOWER)
     for timing in slow_first:
         timing.marks.append("slow first run")
-    told = {
-        "by processor time these neighbors have the opposite order": _pairs(contrary),
-        "the predictions differ from run to run, so the slowest run counts": [
-            one.key for one in timings if DIFFERING in one.marks
-        ],
-        "these models of one team have the same predictions but very different runtimes": _pairs(alike),
-        "the first run of these models needed much more processor time than later ones, as if they had "
-        "remembered their results": [one.key for one in slow_first],
-        "these models were measured in another session than the others, and cannot be compared with them "
-        "(measure all again, with another --out)": [one.key for one in timings if one.is_apart],
+    models_of = {
+        "opposite_by_processor_time": _pairs(contrary),
+        "predictions_differ": [one.key for one in timings if DIFFERING in one.marks],
+        "same_predictions_in_another_time": _pairs(alike),
+        "slow_first_run": [one.key for one in slow_first],
+        "measured_in_another_session": [one.key for one in timings if one.is_apart],
     }
-    named = [f"{what}: {listed(names, NAMES_SHOWN)}" for what, names in told.items() if names]
+    named = [say(kind, models=models) for kind, models in models_of.items() if models]
     return [*_notices(timings, undecided, noise, state), *named]
 
 
@@ -212,20 +208,14 @@ def _notices(
     """The warnings of what all runtimes suffer from."""
     said = []
     if timings and state.is_provisional:
-        said.append(
-            f"the runtimes are provisional ({state.text}): "
-            "measure them again on a machine that nobody else uses"
-        )
+        said.append(say("measure_again", state=state.text))
     if undecided:
         named = [
             f"{one.key} and {other.key} ({other.runtime / one.runtime - 1:.1%} apart)"
             for one, other in undecided
         ]
         known = "varies by" if noise.is_measured else "is assumed to vary by"
-        said.append(
-            f"the measurements do not decide the order of {listed(named, NAMES_SHOWN)}. One run {known} "
-            f"{noise.one_run:.1%}; a quieter machine or a higher --repeats helps"
-        )
+        said.append(say("order_not_decided", models=named, varies=known, noise=noise.one_run))
     return said
 
 

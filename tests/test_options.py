@@ -62,11 +62,11 @@ def test_a_function_has_the_arguments_of_its_options() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"prizes": -1}, "--prizes: expected a whole number from 0 to 10, found -1"),
-        ({"prizes": True}, "--prizes: expected a whole number from 0 to 10, found True"),
-        ({"prizes": "3"}, "--prizes: expected a whole number from 0 to 10, found '3'"),
-        ({"shown": 1}, "--shown: expected True or False, found 1"),
-        ({"part": "private"}, "--part: expected one of Public, found 'private'"),
+        ({"prizes": -1}, "prizes: expected a whole number from 0 to 10, found -1"),
+        ({"prizes": True}, "prizes: expected a whole number from 0 to 10, found True"),
+        ({"prizes": "3"}, "prizes: expected a whole number from 0 to 10, found '3'"),
+        ({"shown": 1}, "shown: expected True or False, found 1"),
+        ({"part": "private"}, "part: expected one of Public, found 'private'"),
     ],
 )
 def test_a_wrong_value_is_refused_in_one_sentence(given: dict[str, Any], said: str) -> None:

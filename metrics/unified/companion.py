@@ -11,6 +11,7 @@ import pandas as pd
 
 from podium import statistics as sufficient
 from podium.common.arrays import Floats, Ints
+from podium.common.options import is_command
 from podium.common.wording import counted, listed
 from podium.metric import contract
 from podium.metric.contract import Companion, PreparedSolution, ScoredSubmission, Variants
@@ -157,7 +158,8 @@ class Explanation(contract.Explanation):
             )
         silent = number - len(np.unique(self.given.essay[self.given.essay >= 0]))
         if silent:
-            others = "; to score a fold, name its essays by --essays FILE" if silent < number else ""
+            by = "name its essays by --essays FILE" if is_command() else "give a solution of its essays alone"
+            others = f"; to score a fold, {by}" if silent < number else ""
             notices.append(
                 f"{silent:,} of the solution's {counted(number, 'essay')} have no prediction and count as "
                 f"missed{others}"

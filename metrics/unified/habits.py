@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.common.errors import SubmissionRejected
+from podium.common.options import is_command
 from podium.common.wording import counted, listed
 from podium.metric.contract import PreparedSolution
 from podium.scoring.evaluating import ALL
@@ -84,8 +85,9 @@ def recognize(
         _bare_column(name).startswith("scorediscourse") for name in frame
     ):
         raise SubmissionRejected(
-            "add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1; 0.5 in both, "
-            f"or --effectiveness 0.5, scores the segmentation alone. The submission has {_shown(own, 100)}"
+            "add the columns score_discourse_effectiveness_0 and score_discourse_effectiveness_1; 0.5 in both"
+            f"{', or --effectiveness 0.5,' if is_command() else ''} scores the segmentation alone. The "
+            f"submission has {_shown(own, 100)}"
         )
     if row_id not in frame and row_id not in OTHER_NAMES.values():
         # Lines count from 1, and the first one is the header. A column that is scored is never made up, even if

@@ -31,6 +31,7 @@ from podium.child.supervised import (
     new_token,
     words,
 )
+from podium.common.options import by_command, is_command
 
 TASKS_PER_WORKER = 3  # tasks under way for each worker, so that no worker waits
 SECONDS_TO_CLOSE = 0.1
@@ -43,7 +44,7 @@ R = TypeVar("R")
 START = """import sys
 sys.path[:] = {path!r}
 from podium.child.workers import serve
-serve()
+serve({has_command})
 """
 
 
@@ -223,7 +224,7 @@ def _start(key: str) -> Child:
     one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
     token, printed = new_token(), overheard.file_for_prints()
     process = subprocess.Popen(
-        [sys.executable, "-c", START.format(path=sys.path)],
+        [sys.executable, "-c", START.format(path=sys.path, has_command=is_command())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=printed,
@@ -245,8 +246,11 @@ def end_processes(key: str) -> None:
         child.end()
 
 
-def serve() -> None:
-    """Do the tasks that come through standard input, until it is closed."""
+def serve(has_command: bool) -> None:
+    """Do the tasks that come through standard input, until it is closed.
+
+    Messages name options as those of the process that has started this one.
+    """
     tasks = os.fdopen(os.dup(0), "rb")
     token = tasks.readline().strip()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # whoever reads standard input finds nothing
@@ -256,8 +260,9 @@ def serve() -> None:
     warnings.simplefilter("ignore")  # those of a metric's libraries; who asks for answers tells what matters
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_tasks, args=(tasks, token, waiting), daemon=True).start()
-    while True:
-        voice.say(WORK, _answer(waiting.get()))
+    with by_command(has_command):
+        while True:
+            voice.say(WORK, _answer(waiting.get()))
 
 
 def _answer(asked: bytes) -> bytes:

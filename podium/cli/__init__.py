@@ -24,7 +24,7 @@ from podium.child.supervised import Patience, supervised
 from podium.cli.arguments import is_of_competition, with_record, with_solution
 from podium.cli.declared import declare
 from podium.common import errors
-from podium.common.options import made
+from podium.common.options import by_command, made
 from podium.common.version import __version__
 from podium.metric import built_in
 
@@ -112,7 +112,7 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
     given = {name: value for name, value in read.items() if value is not None}
     if chosen.command in OF_COMPETITIONS:
         given = with_solution(given)
-    work = functools.partial(_run, chosen.command, given)
+    work = by_command()(functools.partial(_run, chosen.command, given))
     patience = _patience(chosen.command, command.Options, given) if apart else None
     return errors.exit_code_of(work) if patience is None else supervised(work, patience)
 

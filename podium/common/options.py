@@ -7,11 +7,14 @@ come the arguments of the command (`podium.cli.declared`), those of a function i
 check of what either was given (`made`, `fault_in`).
 """
 
+import contextlib
 import dataclasses
 import functools
 import inspect
+import json
 import os
 import re
+import shlex
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -23,9 +26,13 @@ __all__ = [
     "GIVEN",
     "Described",
     "Values",
+    "as_option",
+    "as_parameter",
+    "by_command",
     "described",
     "fault_in",
     "flag_of",
+    "is_command",
     "kind_of",
     "made",
     "takes",
@@ -140,5 +147,60 @@ def fault_in(options: Any) -> str:
         elif typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
             expected = [f"one of {', '.join(filter(None, typing.get_args(kind)))}"]
         if expected:
-            return f"{flag_of(field.name)}: expected {expected[0]}, found {value!r:.40}"
+            return f"{as_option(field.name)}: expected {expected[0]}, found {value!r:.40}"
     return ""
+
+
+# ---- How a message names an option -------------------------------------------------------------------------
+
+_by_command = [False]  # whether a command is at work; the last one counts
+
+
+@contextlib.contextmanager
+def by_command(is_command: bool = True) -> Iterator[None]:
+    """Let messages name options as on a command line; else they name the arguments of functions in Python."""
+    _by_command.append(is_command)
+    try:
+        yield
+    finally:
+        _by_command.pop()
+
+
+def is_command() -> bool:
+    """Whether a command is at work, and not a function that somebody has called in Python."""
+    return _by_command[-1]
+
+
+def as_option(name: str, value: str | bool | int | None = None) -> str:
+    """Name an option, and perhaps its value, as whoever reads the message has to write it.
+
+    >>> as_option("time_limit"), as_option("boost", False), as_option("items", "patient")
+    ('time_limit', 'boost=False', 'items="patient"')
+    >>> with by_command():
+    ...     as_option("time_limit"), as_option("boost", False), as_option("items", "patient")
+    ('--time-limit', '--no-boost', '--items patient')
+    """
+    if not is_command():
+        return name if value is None else f"{name}={_in_python(value)}"
+    if isinstance(value, bool):
+        return flag_of(name if value else f"no_{name}")
+    return flag_of(name) if value is None else f"{flag_of(name)} {shlex.quote(str(value))}"
+
+
+def as_parameter(name: str, value: str | None = None) -> str:
+    """Name a parameter of the metric with its value, or with dots for one that is to be found.
+
+    >>> as_parameter("columns", ""), as_parameter("power")
+    ('columns=""', 'power=…')
+    >>> with by_command():
+    ...     as_parameter("columns", ""), as_parameter("power")
+    ('--set columns=', '--set power=…')
+    """
+    if not is_command():
+        return f"{name}={'…' if value is None else _in_python(value)}"
+    return f"--set {name}=…" if value is None else f"--set {shlex.quote(f'{name}={value}')}"
+
+
+def _in_python(value: str | bool | int) -> str:
+    """Write a value as in Python."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from podium.common.errors import HostError, SubmissionRejected, ToolError, UsageError
+from podium.common.options import as_option
 from podium.metric import hosted
 from podium.metric.contract import Metric
 from podium.scoring.evaluating import Solution
@@ -85,7 +86,7 @@ def _read(
             raise error(f"{path}: expected at most {megabytes(most_bytes)}, found more")
         return _parse_official(official, path.files, str(path))
     if official is None and str(path).endswith((".json", ".jsonl")):
-        cure = "write a CSV, or name the metric of such a file with --metric"
+        cure = f"write a CSV, or name the metric of such a file with {as_option('metric')}"
         raise UsageError(f"{path}: expected a table, found JSON; {cure}")
     if official is None or is_table_name(path):
         return _parse(metric, read_bytes(path), str(path), parameters, error, most_bytes)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.common.errors import HostError, UsageError
+from podium.common.options import as_option, is_command
 from podium.common.wording import printable
 from podium.metric import executed, hosted
 from podium.metric.built_in import DEFAULT
@@ -139,7 +140,7 @@ def arguments(metric: Metric, given: Mapping[str, Any], solution: Location) -> d
     if not record.is_of(metric):
         warnings.warn(
             f"the files were made for the metric {record.metric} (see {record.path}), and this is "
-            f"{metric.name}: if it should be the former, name it by --metric",
+            f"{metric.name}: if it should be the former, name it by {as_option('metric')}",
             stacklevel=2,
         )
         return dict(given)
@@ -151,6 +152,7 @@ def arguments(metric: Metric, given: Mapping[str, Any], solution: Location) -> d
         if given.get(name, value) != value:
             raise HostError(
                 f"{name} is {given[name]!r}, but the competition's files were made for {value!r}: "
-                f"leave out --set {name}, make the files again, or change the value in {record.path}"
+                f"leave out {f'--set {name}' if is_command() else name}, make the files again, or change the "
+                f"value in {record.path}"
             )
     return record.parameters | dict(given)

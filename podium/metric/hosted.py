@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.common.errors import CompanionError, HostError, ToolError, UsageError
+from podium.common.options import as_parameter
 from podium.common.wording import listed, printable
 from podium.metric import adapted, built_in, executed, foreign, guard, shapes
 from podium.metric.built_in import DEFAULT, ROOT, folder, names
@@ -358,7 +359,7 @@ def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """List every parameter of ``score`` with the value that it takes; ask for one that has none."""
     values = {name: arguments.get(name, default) for name, default in defaults(metric).items()}
     if lacking := [name for name, value in values.items() if value is NO_DEFAULT]:
-        given = " ".join(f"--set {name}=…" for name in lacking)
+        given = " ".join(map(as_parameter, lacking))
         raise HostError(f"{metric.path.name}: expected a value of {listed(lacking)}, found none: give {given}")
     return values
 

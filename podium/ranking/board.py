@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from podium.common.errors import HostError
+from podium.common.options import as_option
 from podium.common.statements import Statement
 from podium.common.wording import counted
 from podium.contest import reading
@@ -156,7 +157,9 @@ def _ranked(
 ) -> tuple[pd.DataFrame, list[str], Prizes]:
     """Rank the teams that compete, and tell what decided between equal scores and who may win a prize."""
     if not files["chosen"].any():
-        raise HostError(f"--teams {options.teams}: expected a team that competes, found none with a score")
+        raise HostError(
+            f"{as_option('teams', str(options.teams))}: expected a team that competes, found none with a score"
+        )
     decides = choice.column_of(solution.deciding)
     leaderboard, decided = reward(files, inputs.runtimes, options, solution.higher_is_better, decides)
     prizes = jury.prizes_of(leaderboard, inputs.teams, options.prizes)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from podium.common.arrays import Bools, Ints
 from podium.common.errors import HostError
+from podium.common.options import as_option
 from podium.common.wording import listed, printable
 from podium.ranking.passes import Scored
 from podium.ranking.rules import LAST, Rules
@@ -90,7 +91,9 @@ def choose(
         if column in scored
     }
     if rule not in ("private", LAST) and public not in costs:
-        raise HostError(f"--choose {rule}: the solution has no Public part, and no public_score is given")
+        raise HostError(
+            f"{as_option('choose', rule)}: the solution has no Public part, and no public_score is given"
+        )
     by = "score" if solution.deciding == evaluating.ALL else f"{solution.deciding} score"
     words, first, among = _words_of(rule, by)
     last_step = dict.fromkeys(scored.index, (first, among))
@@ -130,9 +133,10 @@ def _last(order: pd.DataFrame) -> "pd.Index[int]":
     several = order.groupby("team")["team"].transform("size") > 1
     unknown = last["team"].duplicated(keep=False) | (several[latest] & (last["time"] == TIME_UNKNOWN))
     if unknown.any():
+        teams = listed(sorted(set(last["team"][unknown])))
         raise HostError(
-            f"--choose {LAST}: expected a submitted_at for each file, so that one of a team's is the last; "
-            f"it is missing, or the same for several, in files of {listed(sorted(set(last['team'][unknown])))}"
+            f"{as_option('choose', LAST)}: expected a submitted_at for each file, so that one of a team's is "
+            f"the last; it is missing, or the same for several, in files of {teams}"
         )
     return last.index
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from podium.common.arrays import Floats, Ints
+from podium.common.options import as_option
 from podium.ranking import store
 from podium.ranking.examining import MOST_TEAMS, Detail, Examined, How
 from podium.ranking.job import Job, entry_name, frame_of, sha256
@@ -111,7 +112,7 @@ def of_board(
     if not is_fixed:
         number, doubt = _number_of(pool, how, files)
         if not number:
-            cure = f"--resamples {halves.FEWEST_DRAWS} draws them"
+            cure = f"{as_option('resamples', halves.FEWEST_DRAWS)} draws them"
             warnings.warn(f"{doubt}, so nothing is said about chance: {cure}", stacklevel=2)
             return Examined(0, [], units)
         how = how._replace(resamples=number)

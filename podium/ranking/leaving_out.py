@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 import pandas as pd
 
 from podium.common.errors import HostError
+from podium.common.options import as_option
 from podium.common.statements import Statement, say
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Solution
@@ -63,7 +64,7 @@ def narrowed(solution: Solution, items: Collection[str]) -> Solution:
         return solution
     kept = ~evaluating.names_of_rows(solution).isin({*items}).to_numpy()
     if not kept.any():
-        raise HostError("--left-out: expected some items that are not left out, found none")
+        raise HostError(f"{as_option('left_out')}: expected some items that are not left out, found none")
     return evaluating.narrowed(solution, kept)
 
 

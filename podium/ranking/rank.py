@@ -11,7 +11,7 @@ from typing import Any
 
 from podium.child.workers import dask_workers, start_workers
 from podium.common.errors import UsageError
-from podium.common.options import takes
+from podium.common.options import as_option, is_command, takes
 from podium.common.wording import listed
 from podium.contest import recorded
 from podium.metric import hosted
@@ -141,7 +141,8 @@ def _found(
     a zip were unpacked at a `place`.
     """
     if not (asked.solution and asked.submissions):
-        raise UsageError("expected SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER")
+        inputs = "SOLUTION SUBMISSIONS [RUNTIMES], or --again FOLDER"
+        raise UsageError(f"expected {inputs if is_command() else 'solution and submissions, or again'}")
     loaded = hosted.load(asked.metric)
     asked = _with_parameters(loaded, asked, earlier, more)
     parameters = asked.metric_parameters
@@ -199,7 +200,8 @@ def _check_teams(wanted: Sequence[str], inputs: Inputs) -> None:
     for team in wanted:
         if team not in (*everybody, ALL_TEAMS):
             nearly = [name for name in everybody if names.key_of(name) == names.key_of(team)]
-            raise UsageError(f"--team {team}: expected one of the teams, such as {listed(nearly or everybody)}")
+            known = listed(nearly or everybody)
+            raise UsageError(f"{as_option('team', team)}: expected one of the teams, such as {known}")
 
 
 def _ranked(options: Options, inputs: Inputs, folder: Path, pool: Pool, command: Sequence[str]) -> FinalBoard:

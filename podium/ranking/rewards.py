@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from podium.common.errors import HostError
+from podium.common.options import as_option
 from podium.ranking import choice
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import errors_of_boost
@@ -69,13 +70,14 @@ def _check(board: pd.DataFrame, higher_is_better: bool) -> None:
     """Refuse to reward speed where the formula has no meaning."""
     if not higher_is_better:
         raise HostError(
-            "the lower score is better, and only higher scores can be boosted: rank with --no-boost"
+            "the lower score is better, and only higher scores can be boosted: "
+            f"rank with {as_option('boost', False)}"
         )
     if (board["score"] < 0).any():
         worst = board.sort_values("score").iloc[0]
         raise HostError(
             f"the score of {worst['team']} is {worst['score']:g}, and only scores from 0 can be boosted: "
-            "rank with --no-boost"
+            f"rank with {as_option('boost', False)}"
         )
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from podium.child.limits import Limits
 from podium.common.errors import UsageError
-from podium.common.options import Values, flag_of, whole_number
+from podium.common.options import Values, as_option, flag_of, whole_number
 from podium.metric import built_in
 from podium.running.settings import parse_bytes, parse_seconds
 from podium.tables.files import Location
@@ -226,9 +226,9 @@ class Options(Heading, Rules, Places):
     def limits(self) -> Limits:
         """What reading and scoring one submission may take."""
         return Limits(
-            parse_bytes(self.memory_limit, "--memory-limit"),
-            parse_seconds(self.time_limit, "--time-limit"),
-            parse_seconds(self.idle_limit, "--idle-limit"),
+            parse_bytes(self.memory_limit, as_option("memory_limit")),
+            parse_seconds(self.time_limit, as_option("time_limit")),
+            parse_seconds(self.idle_limit, as_option("idle_limit")),
         )
 
     @property
@@ -249,14 +249,18 @@ class Options(Heading, Rules, Places):
     def check(self) -> None:
         """Refuse what contradicts itself, and an empty text, which would count as what was not given."""
         if self.because and self.again is None:
-            raise UsageError("--because: expected --again FOLDER, the board that is made again")
+            raise UsageError(
+                f"{as_option('because')}: expected {as_option('again')}, the board that is made again"
+            )
         for name in self.given - {"items"} if self.again is None else ():
             if getattr(self, name) in ("", [""]):
                 raise UsageError(
-                    f"{flag_of(name)}: expected a value, found an empty text; leave the option out"
+                    f"{as_option(name)}: expected a value, found an empty text; leave the option out"
                 )
         if "boost" in self.given and self.boost and self.runtimes is None and self.again is None:
-            raise UsageError("boost=True: expected runtimes, without which no speed can be rewarded")
+            raise UsageError(
+                f"{as_option('boost', True)}: expected runtimes, without which no speed can be rewarded"
+            )
         if str(self.runtimes).lower().endswith(".zip"):
             raise UsageError(
                 f"{self.runtimes}: expected runtimes, found a zip; several zips of submissions are given as a "

@@ -15,6 +15,7 @@ import pandas as pd
 
 from podium.common.arrays import Bools, Floats
 from podium.common.errors import HostError
+from podium.common.options import as_option
 from podium.common.statements import Statement
 from podium.common.wording import listed
 from podium.ranking.submissions import Submission
@@ -87,7 +88,9 @@ def read(
     if unknown:
         warnings.warn(f"runtimes without a submission: {listed(sorted(unknown))}", stacklevel=2)
     if not has_failed and "provisional" in runtimes:
-        cure = "give the folder of podium run in place of its submissions and runtimes, or --failed"
+        cure = (
+            f"give the folder of podium run in place of its submissions and runtimes, or {as_option('failed')}"
+        )
         warnings.warn(
             f"no failed.csv is beside {path}, so the board names no model that failed: {cure}", stacklevel=2
         )

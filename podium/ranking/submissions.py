@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium.common.errors import HostError, UsageError
+from podium.common.options import as_option
 from podium.common.wording import listed
 from podium.metric import hosted
 from podium.ranking import team_names
@@ -126,7 +127,9 @@ def find(
     manifest, source, endings = source, os.fspath(source), tuple(documents)
     if is_manifest(source):
         if team_from:
-            raise UsageError(f"--team-from is for a folder, and the manifest {source} names its teams")
+            raise UsageError(
+                f"{as_option('team_from')} is for a folder, and the manifest {source} names its teams"
+            )
         submissions = _of_manifest(manifest, endings)
     else:
         submissions = _with_teams(_of_files(source, *_listed(place or source), endings), team_from)
@@ -176,7 +179,7 @@ def _below(sent: Submission) -> str:
 def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
     """Add the paths of the host's files to submissions."""
     if any(each.side for each in submissions):
-        raise UsageError(f"--side {folder}: expected a manifest without the column side")
+        raise UsageError(f"{as_option('side', folder)}: expected a manifest without the column side")
     root, files = _listed(folder)
     present = {name for name, _ in files}
     files_of_team = Counter(each.team for each in submissions)
@@ -189,7 +192,9 @@ def _with_sides(submissions: list[Submission], folder: str) -> list[Submission]:
         paths.append(next((f"{root}/{name}" for name in candidates if name in present), ""))
         lacking += [] if paths[-1] else [candidates[0]]
     if lacking:
-        raise UsageError(f"--side {folder}: expected a file for every submission, found no {listed(lacking)}")
+        raise UsageError(
+            f"{as_option('side', folder)}: expected a file for every submission, found no {listed(lacking)}"
+        )
     return [each._replace(side=path) for each, path in zip(submissions, paths)]
 
 

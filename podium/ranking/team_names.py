@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from podium.common.errors import HostError, UsageError
+from podium.common.options import as_option
 from podium.common.wording import counted, listed
 
 GROUPS = ("team", "submission", "submitted_at")
@@ -43,12 +44,14 @@ def pattern_of(text: str) -> re.Pattern[str]:
     try:
         pattern = re.compile(text if "(?P<" in text else _written_out(text))
     except re.error as problem:
-        raise UsageError(f"--team-from {text}: expected a regular expression, found {problem}") from None
+        raise UsageError(
+            f"{as_option('team_from', text)}: expected a regular expression, found {problem}"
+        ) from None
     if "team" not in pattern.groupindex or not pattern.groupindex.keys() <= {*GROUPS}:
         found = listed([*pattern.groupindex]) or "none"
         raise UsageError(
-            f"--team-from {text}: expected a group team and perhaps submission and submitted_at, such as "
-            f"{{team}}_{{}}_{{submission}}, found {found}"
+            f"{as_option('team_from', text)}: expected a group team and perhaps submission and submitted_at, "
+            f"such as {{team}}_{{}}_{{submission}}, found {found}"
         )
     return pattern
 
@@ -72,7 +75,9 @@ def named(pattern: re.Pattern[str], name: str) -> Named:
     """Take a name apart, which is that of a file without its ending, or of a folder."""
     found = pattern.fullmatch(name)
     if found is None or not found["team"].strip():
-        raise HostError(f"{name}: expected a name like --team-from, {pattern.pattern}, found another one")
+        raise HostError(
+            f"{name}: expected a name like {as_option('team_from')}, {pattern.pattern}, found another one"
+        )
     groups = {group: (text or "").strip() for group, text in found.groupdict().items()}
     if at := groups.get("submitted_at"):
         groups["submitted_at"] = _moment(at, name)
@@ -114,7 +119,7 @@ def proposal(names: Sequence[str]) -> str | None:
     several = f", and {times:,} of them have {most}" if times > 1 else ""
     return (
         f"{counted(number, 'name')} are like {example}{several}: each is published as a team of its own. "
-        f"--team-from '{'_'.join(parts)}' takes the team out of them"
+        f"{as_option('team_from', '_'.join(parts))} takes the team out of them"
     )
 
 

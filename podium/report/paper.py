@@ -16,6 +16,7 @@ import pandas as pd
 from podium import statistics
 from podium.common.arrays import Bools, Floats
 from podium.common.errors import UsageError
+from podium.common.options import as_option
 from podium.common.wording import counted, listed
 from podium.scoring import explain
 from podium.scoring.evaluating import ALL, Evaluation, Solution
@@ -68,7 +69,7 @@ def of_evaluations(
     known = list(scored[0].measures)
     unknown = [measure for measure in wanted if measure not in known]
     if unknown:
-        raise UsageError(f"--measures {unknown[0]}: expected one of {listed(known, len(known))}")
+        raise UsageError(f"{as_option('measures', unknown[0])}: expected one of {listed(known, len(known))}")
     leading = inference.leading(scored, resamples, seed, items=items)
     is_may_be_best = dict(zip(known, leading.may_be_best.T))
     measures = list(wanted) or [name for name, same in zip(known, leading.is_repeated.tolist()) if not same]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.common.errors import UsageError
+from podium.common.options import as_option
 from podium.common.wording import printable, spreadsheet_original, spreadsheet_safe
 from podium.running.measuring import Outcome
 from podium.running.models import key_of
@@ -106,7 +107,7 @@ def read_journal(folder: Path) -> list[Row]:
         if row.submission and not (are_names and row.submission in expected):
             raise UsageError(
                 f"{folder / RUNS}: submission: expected the path of a model's file such as Red/submission.csv, "
-                f"found {printable(row.submission)[:100]!r}; give another --out to start over"
+                f"found {printable(row.submission)[:100]!r}; give another {as_option('out')} to start over"
             )
     return [row._replace(printed=said.get((row.session, row.round, row.team, row.model), "")) for row in rows]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.common.errors import UsageError, missing_extra
+from podium.common.options import as_option
 from podium.common.wording import printable
 from podium.running import control_group, hardware, sandbox
 from podium.running.containers import find_engine, image_id, run_in_container
@@ -38,7 +39,9 @@ def make_ready(engine: str, models: list[Model], settings: Settings) -> ReadyMac
         raise missing_extra(f"the notebook of {first[Kind.NOTEBOOK]}", ", ".join(lacking), "notebooks")
     there = len(cores_used(settings.cores))
     if sys.platform == "linux" and there < settings.cores:
-        raise UsageError(f"--cores: expected at most {there}, as this machine has, found {settings.cores}")
+        raise UsageError(
+            f"{as_option('cores')}: expected at most {there}, as this machine has, found {settings.cores}"
+        )
     settings = settings._replace(sandbox="none" if engine == "none" else "bubblewrap")
     if Kind.CONTAINER in first:
         settings = settings._replace(container_engine=find_engine(engine, first[Kind.CONTAINER]))

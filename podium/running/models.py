@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from podium.common import progress
 from podium.common.errors import UsageError
+from podium.common.options import as_option
 from podium.common.wording import listed, printable
 from podium.running.progress import tell
 from podium.tables.names import fault_of_name, is_of_system, left_out
@@ -114,7 +115,10 @@ def find_models(folder: Path, most_bytes: float = math.inf) -> tuple[list[Model]
         raise UsageError(f"there are no models in {folder}; expected a folder per team with {ENTRIES}")
     models = [one for one in found if isinstance(one, Model)]
     if not models and _entries(folder):
-        raise UsageError(f"{folder} is a model itself: give the folder that has a folder per team, or --one")
+        raise UsageError(
+            f"{folder} is a model itself: give the folder that has a folder per team, "
+            f"or {as_option('one', True)}"
+        )
     others = {path.name for path in folder.iterdir()} - {team.name for team in teams}
     if others := others | {f"{one.parent.name}/{one.name}" for one in found if isinstance(one, Path)}:
         warnings.warn(left_out(others, str(folder), "models"), stacklevel=4)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.common.errors import UsageError
+from podium.common.options import as_option
 from podium.common.wording import counted, printable
 from podium.running import hardware, journal, machine, results
 from podium.running.journal import WARM_UP, Row, by_model, predictions_of, submission_of
@@ -241,7 +242,8 @@ def _note_hardware(path: Path, prepared: machine.ReadyMachine, seed: int) -> Non
     packages = content["hardware"].pop("packages")
     if differing := hardware.differences(earlier, content):
         raise UsageError(
-            f"the runs in {path.parent} were made in another way: {differing}. Give another --out to start over"
+            f"the runs in {path.parent} were made in another way: {differing}. "
+            f"Give another {as_option('out')} to start over"
         )
     if differing := hardware.differences(earlier_packages, packages):
         warnings.warn(

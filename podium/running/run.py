@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from podium.common.errors import SubmissionRejected, UsageError
-from podium.common.options import takes, whole_number
+from podium.common.options import as_option, takes, whole_number
 from podium.common.wording import listed
 from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_environment, parse_seconds, visible
@@ -102,9 +102,9 @@ class Options:
         """The settings with which every model runs."""
         return Settings(
             Path(self.data).resolve(),
-            parse_seconds(self.time_limit, "--time-limit"),
-            parse_bytes(self.memory_limit, "--memory-limit"),
-            parse_bytes(self.disk_limit, "--disk-limit"),
+            parse_seconds(self.time_limit, as_option("time_limit")),
+            parse_bytes(self.memory_limit, as_option("memory_limit")),
+            parse_bytes(self.disk_limit, as_option("disk_limit")),
             self.cores,
             self.gpus,
             environment=parse_environment(self.env),
@@ -185,9 +185,9 @@ def of_options(options: Options) -> Runs:
 
 def _check_folders(models: Path, data: Path, out: Path) -> None:
     """Refuse folders that are not there, and places for models or results that every model could read."""
-    for folder, option in ((models, ""), (data, " (--data)")):
+    for folder, which in ((models, ""), (data, f" ({as_option('data')})")):
         if not folder.is_dir():
-            raise UsageError(f"there is no folder {folder}{option}")
+            raise UsageError(f"there is no folder {folder}{which}")
     for seen in visible(data):
         for hidden in (models, out.resolve()):
             if hidden.is_relative_to(seen):
@@ -197,7 +197,7 @@ def _check_folders(models: Path, data: Path, out: Path) -> None:
 
 def _models_in(folder: Path, options: Options) -> tuple[list[Model], list[Failure]]:
     """The models in a folder, or the one that it is."""
-    most = parse_bytes(options.folder_limit, "--folder-limit")
+    most = parse_bytes(options.folder_limit, as_option("folder_limit"))
     if not options.one:
         return find_models(folder, most)
     model = find_model(folder, folder.name, most_bytes=most)

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from podium.common.errors import UsageError
+from podium.common.options import as_option
 from podium.common.wording import printable
 from podium.running import settings as constants
 from podium.running import view
@@ -111,7 +112,7 @@ def require() -> None:
             package = "bubblewrap" if tool == "bwrap" else "util-linux"
             raise UsageError(
                 f"no sandbox: {tool} is not here (apt-get install {package}; Linux only). "
-                "--engine none runs your own models without one"
+                f"{as_option('engine', 'none')} runs your own models without one"
             )
     version = answer_of("bwrap", "--version").stdout.split()[-1]
     if tuple(map(int, version.split(".")[:2])) < OLDEST_BUBBLEWRAP:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from podium.common.errors import UsageError
+from podium.common.options import as_option
 from podium.common.wording import printable
 
 # The files and folders of results.
@@ -63,7 +64,7 @@ def parse_environment(given: Iterable[str]) -> dict[str, str]:
     for each in given:
         name, sign, value = each.partition("=")
         if not (sign and NAME.fullmatch(name)) or "\0" in value:
-            raise UsageError(f"--env: expected NAME=VALUE, found {printable(each)[:80]}")
+            raise UsageError(f"{as_option('env')}: expected NAME=VALUE, found {printable(each)[:80]}")
         values[name] = value
     return values
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podium.common.errors import UsageError
+from podium.common.options import as_option
 
 EPERM, EINVAL, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 22, 38, 95, 97  # Linux's numbers of errors
 NOTHING = 0  # the call seems to succeed
@@ -123,7 +124,7 @@ def filter_program(with_cores: bool) -> bytes:
     except OSError:
         raise UsageError(
             "the sandbox's filter of system calls needs libseccomp (apt-get install libseccomp2). "
-            "--engine none runs your own models without a sandbox"
+            f"{as_option('engine', 'none')} runs your own models without a sandbox"
         ) from None
     library.seccomp_init.restype = ctypes.c_void_p
     calls = ctypes.c_void_p(library.seccomp_init(ALLOW))

@@ -24,6 +24,7 @@ from podium import statistics
 from podium.child.workers import forked_if_clean
 from podium.common.arrays import Bools, Floats, Ints
 from podium.common.errors import HostError, MetricError, SubmissionRejected, UsageError
+from podium.common.options import as_option, as_parameter
 from podium.common.wording import counted, printable
 from podium.metric import hosted
 from podium.metric.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
@@ -132,14 +133,14 @@ class Solution:
         row_id, by = self.arguments["row_id_column_name"], ids.named(column, self.frame)
         if not set(by) <= set(self.frame):
             there = ", ".join(map(str, self.frame.columns))
-            raise UsageError(f"--items {column}: expected a column of the solution, found {there}")
+            raise UsageError(f"{as_option('items', column)}: expected a column of the solution, found {there}")
         rows = self.rows[part]
         of_id = np.arange(rows.sum())
         if row_id in self.frame:
             of_id = pd.factorize(ids.texts(self.frame[row_id][rows]))[0]
         codes = ids.together(self.frame[rows], by) if by else of_id
         if (pd.Series(codes).groupby(of_id).nunique() > 1).any():
-            raise UsageError(f"--items {column}: expected one value for all rows of an id")
+            raise UsageError(f"{as_option('items', column)}: expected one value for all rows of an id")
         of_row = np.full(len(rows), -1, dtype=np.int64)
         of_row[rows] = codes
         stratum = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
@@ -156,7 +157,7 @@ class Solution:
         of_item = np.full(len(everything.items), -1, dtype=np.int64)
         of_item[everything.item_of_row[is_known]] = of_row[is_known]
         if (of_item[everything.item_of_row] != of_row)[is_known].any():
-            raise UsageError(f"--items {column}: expected one value for all rows of an item")
+            raise UsageError(f"{as_option('items', column)}: expected one value for all rows of an item")
         return of_item[self.items[part]]
 
     def score_some(self, submission: pd.DataFrame, part: str, kept: Bools) -> float:
@@ -417,8 +418,8 @@ def _parameter_to_set(metric: Metric, arguments: dict[str, Any], solution: pd.Da
         missing = named - columns
         if name.endswith("_column_names") and missing:
             lacks_others = not {*metric.companion.text_columns} <= columns | missing
-            other = ". If it is for another metric, name that by --metric" if lacks_others else ""
-            return f"Set {name} to columns it has; --set {name}= leaves them out{other}"
+            other = f". If it is for another metric, name that by {as_option('metric')}" if lacks_others else ""
+            return f"Set {name} to columns it has; {as_parameter(name, '')} leaves them out{other}"
     return ""
 
 

@@ -18,6 +18,7 @@ import pandas as pd
 
 from podium.common.arrays import Ints
 from podium.common.errors import HostError, SubmissionRejected
+from podium.common.options import as_option, as_parameter, is_command
 
 REWRITTEN = re.compile(r"\d([.,]\d+)?[eE]\+\d+")
 WHOLE = re.compile(r"\s*([+-]?\d{1,19})(\.0*)?\s*")
@@ -227,10 +228,13 @@ def first_column(solution: pd.DataFrame, may_repeat: bool) -> str:
     why = _why_no_ids(solution[first], may_repeat)
     if why and (able := can_have_them(solution[others])):
         taken = f"ids in {first}, the first column, as no other is named"
-        raise HostError(
-            f"expected {taken}, found {why}; {able[0]} can have them: --set row_id_column_name={able[0]}"
-        )
+        raise HostError(f"expected {taken}, found {why}; {able[0]} can have them: {_as_row_id(able[0])}")
     return first
+
+
+def _as_row_id(column: str) -> str:
+    """Name the argument that says which column has the ids, which `podium.score` has, too."""
+    return as_parameter("row_id_column_name", column) if is_command() else as_option("row_id", column)
 
 
 def _why_no_ids(column: pd.Series, may_repeat: bool) -> str:

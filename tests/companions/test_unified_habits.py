@@ -138,7 +138,7 @@ MISTAKES = {
     "one column": (lambda frame: frame.drop(columns=D[0]), f"add the column {D[0]}, which is 1 minus {D[1]}"),
     "no column": (
         lambda frame: frame.drop(columns=D),
-        f"add the columns {D[0]} and {D[1]}; 0.5 in both, or --effectiveness 0.5, scores the segmentation",
+        f"add the columns {D[0]} and {D[1]}; 0.5 in both scores the segmentation",
     ),
     "no names": (
         lambda frame: frame.set_axis(frame.iloc[0].astype(str), axis=1).iloc[1:],

@@ -97,7 +97,7 @@ def test_the_number_of_draws_is_fixed_before_the_first_one(files, monkeypatch):
 @pytest.mark.slow
 def test_a_slow_metric_gets_a_board_without_statements_and_the_option_that_draws(files, monkeypatch):
     monkeypatch.setattr(halves, "seconds_of_one", lambda asked, submission: 30.0)
-    with pytest.warns(UserWarning, match="about 400 minutes, so nothing .*: --resamples 200 draws them"):
+    with pytest.warns(UserWarning, match="about 400 minutes, so nothing .*: resamples=200 draws them"):
         board = rank(files, resamples=None)
     assert board.certainty is None
     assert podium.verify(files / "final", jobs=1)
@@ -109,7 +109,7 @@ def test_rows_of_one_patient_are_drawn_together(files):
     assert "60 patients decide." in board.summary
     assert board.certainty is not None
     assert podium.verify(files / "final", jobs=1)
-    with pytest.raises(UsageError, match="--items day: expected a column of the solution"):
+    with pytest.raises(UsageError, match='items="day": expected a column of the solution'):
         rank(files, "other", items="day")
 
 
@@ -164,5 +164,5 @@ def test_rows_of_one_patient_are_drawn_together_by_a_metric_with_statistics(file
     assert together.leaderboard["score"].tolist() == alone.leaderboard["score"].tolist()
     ends = ["score_low", "score_high"]
     assert (together.certainty[ends].to_numpy() != alone.certainty[ends].to_numpy()).any(axis=1).all()
-    with pytest.raises(UsageError, match="--items day: expected a column of the solution"):
+    with pytest.raises(UsageError, match='items="day": expected a column of the solution'):
         rank(files, "other", items="day")

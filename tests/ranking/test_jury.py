@@ -280,7 +280,7 @@ def test_several_teams_or_all_get_a_page_each(competition, tmp_path, call):
     assert "<h1><bdi>Bo</bdi></h1>" in (tmp_path / "all" / "team_2_bo.html").read_text()
     podium.rank(again=tmp_path / "all", team="Bo", out=tmp_path / "one", jobs=1)
     assert [path.name for path in (tmp_path / "one").glob("team*")] == ["team.html"]
-    with pytest.raises(UsageError, match="--team Nobody: expected one of the teams"):
+    with pytest.raises(UsageError, match='team="Nobody": expected one of the teams'):
         podium.rank(again=competition / "all", team=["Bo", "Nobody"], out=tmp_path / "o", jobs=1)
 
 

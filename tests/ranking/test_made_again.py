@@ -126,7 +126,7 @@ def test_an_empty_text_takes_an_option_back(final, rank_says, call):
     assert pd.read_csv(final.parent / "typed" / "final_leaderboard.csv")["team"].tolist()[0] == "Ada"
     with pytest.raises(UsageError, match="submissions: expected a path, found an empty text"):
         again(final, "o3", submissions="")
-    with pytest.raises(UsageError, match="--because: expected --again FOLDER"):
+    with pytest.raises(UsageError, match="because: expected again, the board"):
         podium.rank("s.csv", "teams", out=final.parent / "o4", because="x")
 
 

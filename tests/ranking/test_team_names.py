@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from podium.common.errors import HostError, UsageError
+from podium.common.options import as_option
 from podium.ranking import team_names
 from podium.ranking.submissions import find
 
@@ -63,7 +64,7 @@ def test_a_student_is_one_team_whatever_a_platform_calls_the_files(download):
 
 def test_without_a_pattern_a_sentence_proposes_the_one_that_parts_the_names(download):
     folder, pattern, files = download
-    with pytest.warns(UserWarning, match=re.escape(f"--team-from '{pattern}'")):
+    with pytest.warns(UserWarning, match=re.escape(as_option("team_from", pattern))):
         teams = {each.team for each in find(folder)}
     assert len(teams) == len(files)
 
@@ -87,13 +88,13 @@ def test_two_folders_of_one_student_keep_their_files_apart(tmp_path):
 
 @pytest.mark.parametrize("pattern", ["(?P<team>", "{student}_{}", "{}_{}", "(?P<team>.)(?P<grade>.)"])
 def test_a_pattern_without_a_team_is_refused(pattern):
-    with pytest.raises(UsageError, match=re.escape(f"--team-from {pattern}: expected")):
+    with pytest.raises(UsageError, match=re.escape(f'team_from="{pattern}": expected')):
         team_names.pattern_of(pattern)
 
 
 def test_a_name_that_does_not_fit_and_a_time_that_is_none_are_refused_by_name():
     pattern = team_names.pattern_of("{team}_{submitted_at}_x")
-    with pytest.raises(HostError, match="noorsami: expected a name like --team-from"):
+    with pytest.raises(HostError, match="noorsami: expected a name like team_from"):
         team_names.named(pattern, "noorsami")
     with pytest.raises(HostError, match="expected a day and a time at submitted_at, found 12"):
         team_names.named(pattern, "noorsami_12_x")
@@ -101,5 +102,5 @@ def test_a_name_that_does_not_fit_and_a_time_that_is_none_are_refused_by_name():
 
 def test_a_manifest_names_its_teams_itself(tmp_path):
     pd.DataFrame({"team": ["A"], "path": ["a.csv"]}).to_csv(tmp_path / "manifest.csv", index=False)
-    with pytest.raises(UsageError, match="--team-from is for a folder"):
+    with pytest.raises(UsageError, match="team_from is for a folder"):
         find(tmp_path / "manifest.csv", team_from="{team}_{}")

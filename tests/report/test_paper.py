@@ -122,7 +122,7 @@ def test_lower_may_be_better(tmp_path: Path) -> None:
 
 
 def test_a_measure_that_is_not_there_and_a_form_that_is_not_written(evaluations: Any, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"--measures recall: expected one of score, .*, F1 of Lead, "):
+    with pytest.raises(UsageError, match=r'measures="recall": expected one of score, .*, F1 of Lead, '):
         paper.of_evaluations(evaluations, ["recall"])
     with pytest.raises(UsageError, match=r"expected a name that ends in \.tex, \.md, \.csv"):
         paper.write(paper.of_table(TABLE_2), tmp_path / "t.docx")

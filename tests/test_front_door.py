@@ -19,7 +19,7 @@ import pytest
 
 import podium
 from podium import cli, spans, tuning
-from podium.common.errors import HostError
+from podium.common.errors import HostError, UsageError
 from podium.metric import hosted
 
 polars: Any = None
@@ -125,6 +125,19 @@ SPANS = podium.spans.from_words([0], [1], "Claim")
 def test_the_wrong_object_is_told_which_is_right(call: Callable[[], object], message: str) -> None:
     with pytest.raises(TypeError, match=message):
         call()
+
+
+def test_a_message_names_an_option_as_its_reader_has_to_write_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """In Python it is an argument, and after a command as well, which has ended."""
+    lacking, train = SOLUTION.drop(columns="ell_status"), SUBMISSION.iloc[:5]
+    assert cli.main(["rank", "--because", "x", "--out", "final"]) == 2
+    assert capsys.readouterr().err == "error: --because: expected --again, the board that is made again\n"
+    with pytest.raises(UsageError, match=r"^because: expected again, the board that is made again$"):
+        podium.rank(out="final", because="x")
+    with pytest.raises(HostError, match=r'; subpopulation_column_names="" leaves them out$'):
+        podium.score(lacking, SUBMISSION)
+    (said,) = [each for each in podium.score(SOLUTION, train).notices if "have no prediction" in each]
+    assert said.endswith("; to score a fold, give a solution of its essays alone")
 
 
 def test_an_unknown_parameter_is_told_for_a_prepared_solution_too() -> None:
@@ -274,8 +287,14 @@ def test_a_score_that_is_better_if_it_is_lower_says_so(tmp_path: Path) -> None:
         f"{ACCURACY.replace('==', '!=')}\n\ndef higher_is_better():\n    return False\n"
     )
     tables = pd.DataFrame({"id": [1, 2], "label": [*"ab"]}), pd.DataFrame({"id": [1, 2], "label": [*"aa"]})
-    assert podium.score(*tables, tmp_path / "error.py").score_lines == "Score    0.500000  lower is better"
-    assert "lower is better" not in podium.score(SOLUTION, SUBMISSION).score_lines
+    for result, is_lower in (
+        (podium.score(*tables, tmp_path / "error.py"), True),
+        (podium.score(SOLUTION, SUBMISSION), False),
+    ):
+        result.report(tmp_path / "report.html")
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert result.score_lines.partition("\n")[0].endswith("  lower is better") == is_lower
+        assert ("lower is better" in page) == is_lower
 
 
 def test_tuning_and_its_tables_are_shown_in_a_notebook() -> None:
@@ -284,4 +303,6 @@ def test_tuning_and_its_tables_are_shown_in_a_notebook() -> None:
     assert "Nested " in shown
     assert shown.count("<table") == 2
     compared = podium.statistics.compare(podium.score(FOLD, SUBMISSION), podium.score(FOLD, SUBMISSION[::2]))
-    assert compared._repr_html_().endswith("</table><p>ahead in 100% of the draws</p>")
+    said = "The first submission scores 0.587969 and the second one "
+    assert f"</table><p>{said}" in compared._repr_html_()
+    assert f"\n{said}" in repr(compared)

@@ -114,7 +114,7 @@ def test_rows_with_one_value_stay_together(scored):
     assert whole.score.doubt is None
     assert whole.score.low < whole.score.value < whole.score.high
     assert np.isnan(draws_of(better)).all()  # queries are broken
-    with pytest.raises(UsageError, match="--items patient: expected a column of the solution, found id, y"):
+    with pytest.raises(UsageError, match='items="patient": expected a column of the solution, found id, y'):
         statistics.compare(better, worse, 200, items="patient")
 
 
@@ -145,7 +145,7 @@ def test_items_are_named_where_a_metric_fails_on_most_halves():
     """Such as one of pictures that have several rows each."""
     told = [str(halves.centered(0.5, np.repeat([0.5, np.nan], (200 - n, n))).doubt) for n in (60, 200)]
     assert [" on 30% of the halves of the items" in told[0], "--items" in told[0]] == [True, False]
-    assert re.search(r" on 100% of the halves of the items; if .* name their column by --items$", told[1])
+    assert re.search(r" on 100% of the halves of the items; if .* give their column as items$", told[1])
 
 
 def test_a_score_of_the_fifty_best_items_is_another_one_on_quarters():
@@ -227,7 +227,7 @@ def test_a_metric_with_statistics_draws_its_items_together_too():
     # Each essay belongs to itself alone, so the notes are those of essays.
     own, alone = (statistics.intervals(result, 50, items=column)["note"] for column in ("essay_id", ""))
     assert own.tolist() == alone.tolist()
-    with pytest.raises(UsageError, match="--items discourse_type: expected one value for all rows of an item"):
+    with pytest.raises(UsageError, match='items="discourse_type": expected one value for all rows of an item'):
         statistics.intervals(result, 50, items="discourse_type")
 
 

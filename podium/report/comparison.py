@@ -7,67 +7,10 @@ import numpy as np
 import pandas as pd
 
 from podium.common.statements import say
-from podium.common.wording import counted, plural
+from podium.common.wording import counted
 from podium.scoring import explain
 from podium.scoring.evaluating import ALL, Evaluation
-from podium.statistics import Comparison, Difference, Reason
-
-# Doubts that do not count the items that decide.
-WITHOUT_NUMBER = (Reason.FAILED, Reason.FAR, Reason.HEAVY_TAIL, Reason.TOO_SLOW)
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-def sentence(
-    difference: Difference, noun: str, higher_is_better: bool = True, names: tuple[str, str] = ("A", "B")
-) -> str:
-    """Say which of two submissions is better, if the test set can tell."""
-    value, doubt = difference.value, difference.doubt
-    if np.isnan(value):
-        return say("cannot_be_compared", names=names)
-    is_first = (value > 0) == higher_is_better
-    better, worse = names if is_first else names[::-1]
-    both = {"better": better, "worse": worse, "by": abs(value)}
-    ahead = say("is_ahead", **both) if value else say("same_score", names=names)
-    if doubt is not None and doubt.reason in WITHOUT_NUMBER:
-        option = "; --bootstrap 200 draws them" if doubt.reason is Reason.TOO_SLOW else ""
-        return say("ahead_without_chance", ahead=ahead, doubt=doubt, option=option)
-    if doubt is not None and doubt.reason is not Reason.UNDEFINED:
-        number = doubt.items
-        count = NUMBERS[number] if 0 < number < len(NUMBERS) else f"{number:,}" if number else "hardly any"
-        decide = f"{noun} decides" if number < 2 else f"{plural(noun)} decide"
-        return say("too_few_decide", ahead=ahead, count=count.capitalize(), decide=decide)
-    if value == 0:
-        return f"{ahead}."
-    share = _share(difference.ahead if is_first else 1 - difference.ahead)
-    if difference.low > 0 or difference.high < 0:
-        return say("is_better", **both, share=share)
-    return say("interval_contains_0", ahead=ahead, share=share)
-
-
-def _share(share: float) -> str:
-    """Write a share of the draws, so that it is not rounded to all of them."""
-    return "all" if share == 1 else "more than 99% of the" if share >= 0.995 else f"{share:.0%} of the"
-
-
-def of_groups(comparison: Comparison, noun: str, higher_is_better: bool, names: tuple[str, str]) -> str:
-    """Say which of two submissions is better in the groups that are large enough, where small ones decide."""
-    doubt, value = comparison.score.doubt, comparison.score.value
-    assert doubt is not None
-    both = list(zip(names, comparison.table.iloc[0][["value", "other"]].tolist()))
-    (better, score), (worse, other) = both if (value > 0) == higher_is_better else both[::-1]
-    large = comparison.table[comparison.table["measure"].isin(comparison.large_groups)]
-    number, clearly = len(large), int(((large["low"] > 0) if value > 0 else (large["high"] < 0)).sum())
-    against = int((large["difference"] * value < 0).sum())
-    if not number:
-        told = say("no_large_group", fewest=doubt.fewest)
-    elif clearly == number:
-        told = say("better_in_large_groups", better=better, number=number)
-    else:
-        other_ahead = f", and {worse} is ahead in {against}" if against else ""
-        told = say("better_in_some", better=better, clearly=clearly, number=number, against=other_ahead)
-    scores = {"better": better, "score": score, "worse": worse, "other": other}
-    decided = {"fewest": doubt.fewest, "items": plural(noun), "share": doubt.share}
-    return say("difference_of_groups", **scores, **decided, told=told)
+from podium.statistics import Comparison, Difference, Reason, compared
 
 
 def measures(comparison: Comparison) -> pd.DataFrame:
@@ -101,12 +44,8 @@ def sentences(
     evaluation: Evaluation, comparisons: Mapping[str, Comparison], name: str = "this submission"
 ) -> list[str]:
     """Say for one other submission how it compares; for several, only where there is no interval to show."""
-    told = {}
-    for other, each in comparisons.items():
-        said = explain.item_noun(evaluation), evaluation.solution.higher_is_better, (name, other)
-        doubt, has_small_groups = each.score.doubt, len(each.table) > 1 and each.score.value != 0
-        is_of_groups = has_small_groups and doubt is not None and doubt.reason is Reason.SMALL_GROUPS
-        told[other] = of_groups(each, *said) if is_of_groups else sentence(each.score, *said)
+    noun, higher = explain.item_noun(evaluation), evaluation.solution.higher_is_better
+    told = {other: compared.said_of(each, noun, higher, (name, other)) for other, each in comparisons.items()}
     if len(told) == 1:
         return list(told.values())
     return [f"{other}: {text}" for other, text in told.items() if np.isnan(comparisons[other].score.low)]

@@ -58,6 +58,7 @@ def render(
         policy=pages.policy(script),
         parts=[(part, score) for part, score in evaluation.scores.items() if part != evaluating.ALL],
         evaluation=evaluation,
+        lower_is_better=not evaluation.solution.higher_is_better,
         notices=evaluation.notices,
         noun=explain.item_noun(evaluation),
         nouns=plural(explain.item_noun(evaluation)),

@@ -12,6 +12,7 @@ from podium.common.errors import CompanionError
 from podium.metric.contract import Explanation, Prepared
 from podium.scoring import misfits
 from podium.scoring.evaluating import Evaluation
+from podium.statistics.compared import noun_of
 from podium.tables import ids
 
 # The score of a group with fewer items depends much on chance.
@@ -49,8 +50,7 @@ def mistakes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
 
 def item_noun(evaluation: Evaluation) -> str:
     """Name an item, such as “essay”."""
-    item = column(evaluation.explanation, "item") or "item"
-    return item.removesuffix("_id").replace("_", " ")
+    return noun_of(evaluation.explanation)
 
 
 def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:

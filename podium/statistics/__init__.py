@@ -36,11 +36,9 @@ In shapes, these letters stand for numbers:
 - t teams.
 """
 
+from podium.statistics.compared import RESAMPLES, Comparison, Difference
 from podium.statistics.doubts import Doubt, Reason
 from podium.statistics.inference import (
-    RESAMPLES,
-    Comparison,
-    Difference,
     compare,
     difference,
     intervals,

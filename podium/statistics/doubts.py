@@ -73,7 +73,7 @@ class Doubt(NamedTuple):
             return f"fewer than {self.fewest} items"
         told = str(self.reason.value).format(**self._asdict())
         if self.reason is Reason.FAILED and self.share > 0.5:
-            told += "; if rows belong together, such as those of a picture, name their column by --items"
+            told += "; if rows belong together, such as those of a picture, give their column as items"
         return told
 
 

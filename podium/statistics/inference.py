@@ -6,7 +6,7 @@ The letters in shapes are those of `podium.statistics`.
 import functools
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from podium.common.arrays import Bools, Floats, Ints
 from podium.common.errors import UsageError
 from podium.metric.contract import Measured, ScoredSubmission
 from podium.statistics import halves
+from podium.statistics.compared import RESAMPLES, Comparison, Difference
 from podium.statistics.doubts import (
     FEWEST_DECIDING,
     FEWEST_ITEMS,
@@ -36,7 +37,6 @@ from podium.statistics.population import LEAST_DEVIATION, Resampler, names_of_gr
 from podium.statistics.sampling import contributions, draw, gains_by_item, slopes
 
 TAIL = (1 - LEVEL) / 2
-RESAMPLES = 1000
 
 # A true difference of 2.80 standard errors is detectable: its interval excludes 0 in so large a share of test
 # sets. An interval reaches 1.96 of them to either side.
@@ -66,55 +66,6 @@ UNBOUNDED = (-np.inf, np.inf)
 
 # A gain up to this one, relative to the largest, is rounding.
 SAME = 1e-9
-
-
-class Difference(NamedTuple):
-    """The difference between two scores."""
-
-    value: float  # the first score minus the second one
-    low: float  # the ends of its 95% interval, NaN if there is a doubt
-    high: float
-    ahead: float  # the share of draws in which the first submission is better; a tie counts as half
-    doubt: Doubt | None = None  # why there is no interval
-    # The smallest true difference that four of five such test sets would show; NaN if there is a doubt, if both
-    # submissions are the same, if one of them is hardly anywhere better, or if small groups decide.
-    detectable: float = np.nan
-    hidden: Doubt | None = None  # the doubt, if small groups decide what is detectable
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison:
-    """How two submissions to the same solution compare.
-
-    Attributes
-    ----------
-    score : Difference
-        The difference between their scores.
-    table : DataFrame
-        A row per measure, with its name in ``measure``. The value of the first submission is ``value``, that
-        of the second one is ``other``. Their ``difference`` has an interval from ``low`` to ``high``. If the
-        interval is missing, the ``note`` says why.
-    large_groups : tuple of str
-        The measures that are scores of groups with at least ten items.
-    resamples : int
-        The number of draws.
-    """
-
-    score: Difference
-    table: pd.DataFrame
-    large_groups: tuple[str, ...]
-    resamples: int = RESAMPLES
-
-    def __repr__(self) -> str:
-        table = self.table.to_string(index=False)
-        return "\n".join([table, *self._ahead])
-
-    def _repr_html_(self) -> str:
-        return self.table.to_html(index=False, border=0) + "".join(f"<p>{line}</p>" for line in self._ahead)
-
-    @property
-    def _ahead(self) -> list[str]:
-        return [] if np.isnan(self.score.ahead) else [f"ahead in {self.score.ahead:.0%} of the draws"]
 
 
 def intervals(
@@ -229,14 +180,16 @@ def compare(
     if part not in solution.rows:
         raise UsageError(f"compare: expected part to be one of {', '.join(solution.rows)}, found {part}")
     if mine.statistics is None or theirs.statistics is None:
-        return _difference_of_halves(halves.Asked(solution, part, items, seed), mine, theirs, resamples, jobs)
+        asked = halves.Asked(solution, part, items, seed)
+        return _difference_of_halves(asked, mine, theirs, resamples, jobs)
     of_part = solution.items[part]
     both = mine.statistics[of_part], theirs.statistics[of_part]
     number = resamples or RESAMPLES
     together = solution.together(part, items)
-    return difference(
+    found = difference(
         solution.prepared[part], *both, solution.higher_is_better, number, seed, together=together
     )
+    return replace(found, of=mine)
 
 
 class Leading(NamedTuple):
@@ -333,7 +286,7 @@ def _difference_of_halves(
     score = difference_of_draws(value, ours.draws, others.draws, gains, doubt, mine.solution.higher_is_better)
     table = {"measure": ["score"], "value": of_mine, "other": of_theirs, "difference": value}
     ends = {"low": score.low, "high": score.high, "note": notes([doubt])}
-    return Comparison(score, pd.DataFrame(table | ends), (), len(ours.draws))
+    return Comparison(score, pd.DataFrame(table | ends), (), len(ours.draws), of=mine)
 
 
 # ---- Functions of arrays -----------------------------------------------------------------------------------

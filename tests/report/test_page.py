@@ -26,6 +26,7 @@ from podium.report import comparison, items
 from podium.report import page as report
 from podium.scoring import evaluating, explain
 from podium.statistics import Doubt, Reason
+from podium.statistics import compared as compared_scores
 from tests.support import command_line
 from tests.support.browser import CONTRAST, look, visit
 from tests.support.frames import WHOLE, perfect, solution, submission, words
@@ -50,6 +51,7 @@ def stub(items: list[str], **explanation: object) -> SimpleNamespace:
         scores={"All": 0.25},
         statistics=None,
         signature="metric:stub",
+        solution=SimpleNamespace(higher_is_better=True),
         notices=[],
         prepared=prepared,
         explanation=type("Told", (contract.Explanation,), {"__init__": lambda self: None, **explanation})(),
@@ -271,7 +273,7 @@ def test_every_other_submission_is_compared(evaluation):
     ],
 )
 def test_the_sentence_about_a_difference(difference, higher, told):
-    assert comparison.sentence(statistics.Difference(*difference), "essay", higher).startswith(told)
+    assert compared_scores.sentence(statistics.Difference(*difference), "essay", higher).startswith(told)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +299,7 @@ def test_where_small_groups_decide_the_larger_ones_are_told(lows, highs, told, s
     )
     doubt = Doubt(Reason.SMALL_GROUPS, 3, 0.4)
     score = statistics.Difference(0.2 * sign, math.nan, math.nan, 0.9, doubt)
-    said = comparison.of_groups(statistics.Comparison(score, table, groups), "essay", sign > 0, ("A", "B"))
+    said = compared_scores.of_groups(statistics.Comparison(score, table, groups), "essay", sign > 0, ("A", "B"))
     scores = (
         f"A scores 0.500000 and B {0.5 - 0.2 * sign:.6f}. Groups of fewer than 10 essays decide 40% of this "
     )

@@ -23,7 +23,7 @@ class Options:
     site : SITE
         The site of the competition.
     exports : EXPORT
-        What the site exports: bulk_submissions.zip or its folder, and the table of submissions.
+        What the site exports: bulk_submissions.zip or its folder, also several, and the table of submissions.
     out : FOLDER
         The folder to write.
     phase : NAME

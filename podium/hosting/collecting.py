@@ -127,8 +127,8 @@ def collect(
     site : {"codabench"}
         The platform.
     *exports : str or Path
-        ``bulk_submissions.zip`` or the folder into which it was unpacked and, if there is one, the table of
-        submissions.
+        ``bulk_submissions.zip`` or the folder into which it was unpacked, also several, and, if there is one,
+        the table of submissions.
     out : str or Path
         The folder to write: ``submissions/``, ``manifest.csv`` and ``collected.csv``. If it is there already,
         only what is new is taken, nothing is deleted, and a manifest that was edited stays as it is.
@@ -171,13 +171,13 @@ def collect(
 def of_codabench(exports: Sequence[Path]) -> list[Entry]:
     """List the entries of Codabench's bulk download, with its table of submissions if there is one."""
     bulks = [path for path in exports if path.is_dir() or path.suffix == ".zip"]
-    if len(bulks) != 1:
-        raise UsageError(f"expected one bulk_submissions.zip or its folder, found {len(bulks)}")
+    if not bulks:
+        raise UsageError("expected bulk_submissions.zip or its folder, found none")
     rows = _table_of_codabench(path for path in exports if path not in bulks)
     entries, failed, seen = list[Entry](), dict[str, str](), set[str]()
-    for name, packed, read in archives.members(bulks[0]):
+    for name, packed, read in _members_of_all(bulks):
         if name == "failed.txt":
-            failed = dict(FAILED.findall(read().decode("utf-8", "replace")))
+            failed |= dict(FAILED.findall(read().decode("utf-8", "replace")))
             continue
         match = ENTRY.fullmatch(name)
         if match is None:
@@ -203,6 +203,28 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
             stacklevel=4,
         )
     return entries
+
+
+def _members_of_all(bulks: Sequence[Path]) -> Iterator[archives.Member]:
+    """List the files of several downloads; of those with one name and the same content, only the first."""
+    seen: dict[str, list[str]] = {}
+    for bulk in bulks:
+        for member in archives.members(bulk):
+            if len(bulks) > 1 and member.name != "failed.txt":
+                same = seen.setdefault(member.name.replace(":", "_"), [])  # as browsers write it
+                digest = _digest_of(member)
+                if digest in same:
+                    continue
+                same.append(digest)
+            yield member
+
+
+def _digest_of(member: archives.Member) -> str:
+    """Hash a file, or what is wrong with it."""
+    try:
+        return sha256(member.read()).hexdigest()
+    except Exception as problem:  # a damaged archive leads to errors of many classes
+        return str(problem)
 
 
 def _table_of_codabench(exports: Iterable[Path]) -> dict[str, list[Mapping[Any, Any]]]:

@@ -208,6 +208,30 @@ def test_entries_of_a_bulk_download_with_one_number_are_left_out(tmp_path: Path)
     assert outcomes(collected)["6"] == "taken"
 
 
+def test_several_downloads_are_read_and_what_is_in_both_counts_once(tmp_path: Path) -> None:
+    other = packed(("submission.csv", "id,y\nr1,b\n"))
+    first = bulk(
+        tmp_path / "bulk.zip", [(entry(5, "ann"), PLAIN), (entry(6, "bo"), PLAIN), ("failed.txt", b"")]
+    )
+    (second := tmp_path / "second").mkdir()
+    for name, content in [(entry(5, "ann", mark="_"), PLAIN), (entry(6, "bo"), other), (entry(7, "cy"), other)]:
+        (second / name).write_bytes(content)
+    failed = b"9_dan_PhaseId8_2026-03-02:20-30_sub.zip (a timeout)\n"
+    third = bulk(tmp_path / "third.zip", [("failed.txt", failed), (entry(8, "dan"), PLAIN)])
+    rows = [
+        (n, owner, "Finished", "Final")
+        for n, owner in ((5, "ann"), (6, "bo"), (7, "cy"), (8, "dan"), (9, "dan"))
+    ]
+    collected = collect(
+        "codabench", first, second, third, table(tmp_path / "t.csv", *rows), out=tmp_path / "out"
+    )
+    assert outcomes(collected) == {
+        "5": "taken", "6": "2 entries have the number 6", "7": "taken", "8": "taken",
+        "9": "it was not downloaded (a timeout)",
+    }  # fmt: skip
+    assert collected.manifest["team"].tolist() == ["ann", "cy", "dan"]
+
+
 def test_what_an_entry_expands_to_depends_on_its_size(tmp_path: Path) -> None:
     """An entry of a megabyte may expand to a hundred, also where an archive lies within an archive."""
     bomb = packed(("submission.csv", b"0" * (2**26 + 1)))

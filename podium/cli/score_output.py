@@ -103,15 +103,15 @@ def write_report(results: ScoredFiles, path: Path) -> None:
 
 
 def print_report(results: ScoredFiles) -> None:
-    """Print notices, scores and tables."""
+    """Print notices and scores, what was asked beside them, and then where the score comes from."""
     evaluation, options, comparisons = results.evaluation, results.options, results.comparisons
     notices = [*results.done.chosen, *evaluation.notices]  # if the companion is wrong, nothing is printed
     for line in read_by(evaluation):
         print(line)
     print(evaluation.score_lines)
     console.warn(notices)
-    for title, table in evaluation.explanation.tables.items():
-        console.print_table(title, table)
+    if options.table is not None:
+        print(f"written to {options.table}")
     if options.folds is not None:
         console.print_table(*of_folds(evaluation, options.folds))
     number = next((each.resamples for each in comparisons.values()), options.bootstrap or 0)
@@ -121,8 +121,10 @@ def print_report(results: ScoredFiles) -> None:
         console.print_table(f"95% intervals ({drawn})", results.intervals)
     if comparisons:
         print_comparisons(results, drawn)
+    for title, table in evaluation.explanation.tables.items():
+        console.print_table(title, table)
     print(f"\n{evaluation.signature}")
-    for path in (options.rows, options.report, options.side_form, options.table):
+    for path in (options.rows, options.report, options.side_form):
         if path is not None:
             print(f"written to {path}")
 

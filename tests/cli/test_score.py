@@ -357,13 +357,31 @@ def test_two_submissions_are_compared_in_words(call, truth, predicted, tmp_path)
     assert call(*arguments[:3], arguments[2]) == (2, "", message)
 
 
+def test_the_answer_comes_before_the_tables_that_explain_it(call, truth, predicted, tmp_path):
+    predicted.iloc[::2].to_csv(tmp_path / "half.csv", index=False)
+    predicted.iloc[::3].to_csv(tmp_path / "third.csv", index=False)
+    essays = truth["essay_id"].unique()
+    folds = pd.DataFrame({"essay_id": essays, "fold": range(len(essays))})
+    folds.assign(fold=folds["fold"] % 2).to_csv(tmp_path / "folds.csv", index=False)
+    for more, answer in (
+        ([tmp_path / "half.csv"], "\nsample_submission.csv scores"),
+        ([tmp_path / "half.csv", tmp_path / "third.csv"], "\nsample_submission.csv compared with 2 others"),
+        (["--folds", tmp_path / "folds.csv"], "\n2 folds: mean"),
+        (["--table", tmp_path / "table.md"], f"\nwritten to {tmp_path / 'table.md'}\n"),
+    ):
+        _, out, _ = call(SOLUTION, SUBMISSION, *more, "--bootstrap", 10)
+        assert out.startswith("Score "), more
+        assert 0 < out.index(answer) < out.index("\nSub-populations\n"), more
+        assert out.count(answer) == 1
+
+
 def test_where_a_few_essays_decide_the_large_groups_are_shown(call, predicted, tmp_path):
     predicted.iloc[::2].to_csv(tmp_path / "half.csv", index=False)
     _, out, _ = call(SOLUTION, SUBMISSION, tmp_path / "half.csv")
-    told, table = out.split("\n\n")[3:5]
+    told, table = out.split("\n\n")[1:3]
     page = (ROOT / "docs/how-to/score-a-fold.md").read_text(encoding="utf-8")
     assert " ".join(told.split()) in " ".join(page.split())
-    turned = call(SOLUTION, tmp_path / "half.csv", SUBMISSION)[1].split("\n\n")[3]
+    turned = call(SOLUTION, tmp_path / "half.csv", SUBMISSION)[1].split("\n\n")[1]
     assert turned == told
     measures = [line.split("  ")[0] for line in table.splitlines()[2:]]
     assert measures == [

@@ -27,6 +27,7 @@ from tests.support import browser
 from tests.support.figures import BLUE, DARK, FOLDER, GRAY, ORANGE, figure, save
 from tests.test_imports import ENTRANCES, FILES, ROOMS, imported
 
+ESSAY_HEIGHT = 430  # of the picture of an essay: its strips and the first lines of its text
 STYLE = ROOT / "podium" / "report" / "templates" / "report.css"  # has the colors of types
 
 
@@ -130,27 +131,28 @@ def save_screen(picture: Image.Image, name: str) -> None:
 
 
 def report_page(driver: Any, folder: Path, files: list[str]) -> None:
-    """Save two parts of the sample's report, narrow enough to be read on a phone."""
+    """Save the beginning of the sample's report, narrow enough to be read on a phone, and one of its essays."""
     path = folder / "report.html"
     texts = str(ROOT / "examples" / "data" / "texts")
     cli.main(["score", *files, "--report", str(path), "--texts", texts])
-    browser.look(driver, 600, 3000)
-    driver.get(path.as_uri())
-    driver.execute_script(
-        "for (const e of document.querySelectorAll('.notice, #points h3, .heat, #offsets, #measures,"
-        " #tables, #confusion, #calibration')) e.hidden = true;"
-        "document.querySelectorAll('.item')[1].open = true"
-    )
-    whole = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
-    top = driver.execute_script("return document.querySelector('#items').getBoundingClientRect().top")
-    for name, first, last in (("report", 0, top - 8), ("report_essay", top - 8, top + 752)):
+    script = "for (const e of document.querySelectorAll(arguments[0])) e.hidden = true"
+    for name, width, hidden in (
+        ("report", 600, ".notice, #points h3, .heat, #offsets, #measures, #tables, #confusion, #calibration"),
+        ("report_essay", 900, "section:not(#items), #filters, #items h2, #items > p, .item:not(:nth-of-type(2))"),
+    ):
+        browser.look(driver, width, 3000)
+        driver.get(path.as_uri())
+        driver.execute_script(f"{script}; document.querySelectorAll('.item')[1].open = true", hidden)
+        whole = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
+        top = driver.execute_script("return document.querySelector('#items').getBoundingClientRect().top")
+        first, last = (0, top - 8) if name == "report" else (top - 8, top + ESSAY_HEIGHT)
         save_screen(whole.crop((0, round(first), whole.width, round(last))), name)
 
 
-def board_page(driver: Any, folder: Path) -> None:
-    """Save the first screen of the example's board."""
+def board_page(driver: Any) -> None:
+    """Save the first screen of the real board of the examples."""
     browser.look(driver, 1200, 1500)
-    driver.get((folder / "final" / "board.html").as_uri())
+    driver.get((ROOT / "examples" / "translations" / "board" / "board.html").as_uri())
     save_screen(Image.open(io.BytesIO(driver.get_screenshot_as_png())), "board")
 
 
@@ -172,7 +174,7 @@ def main() -> None:
         inputs = [str(folder / name) for name in (example.SOLUTION, example.SUBMISSIONS, example.RUNTIMES)]
         heading = ["--title", "Segmenting essays", "--organizer", "the organizers of the example"]
         cli.main(["rank", *inputs, "--out", str(folder / "final"), *heading])
-        board_page(driver, folder)
+        board_page(driver)
         board = podium.rank(again=folder / "final", out=folder / "again", jobs=1)
         picture = board.plot().svg.replace("</style>", f"{DARK}</style>", 1)
         (FOLDER / "score_and_runtime.svg").write_text(picture, encoding="utf-8")

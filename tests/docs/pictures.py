@@ -138,7 +138,11 @@ def report_page(driver: Any, folder: Path, files: list[str]) -> None:
     script = "for (const e of document.querySelectorAll(arguments[0])) e.hidden = true"
     for name, width, hidden in (
         ("report", 600, ".notice, #points h3, .heat, #offsets, #measures, #tables, #confusion, #calibration"),
-        ("report_essay", 900, "section:not(#items), #filters, #items h2, #items > p, .item:not(:nth-of-type(2))"),
+        (
+            "report_essay",
+            900,
+            "section:not(#items), #filters, #items h2, #items > p, .item:not(:nth-of-type(2))",
+        ),
     ):
         browser.look(driver, width, 3000)
         driver.get(path.as_uri())

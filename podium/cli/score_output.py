@@ -161,12 +161,11 @@ def read_by(evaluation: Evaluation) -> list[str]:
 
 def print_json(results: ScoredFiles) -> None:
     """Print scores, measures, tables and notices as JSON."""
-    evaluation, done, comparisons = results.evaluation, results.done, results.comparisons
-    official, explanation = evaluation.solution.metric.companion.official_json, evaluation.explanation
+    evaluation, done = results.evaluation, results.done
+    explanation, official = evaluation.explanation, evaluation.solution.metric.companion.official_json
+    scores = {"score" if part == ALL else part.lower(): score for part, score in evaluation.scores.items()}
     values: dict[str, Any] = {
-        "score" if part == ALL else part.lower(): score for part, score in evaluation.scores.items()
-    }
-    values |= {
+        **scores,
         "signature": evaluation.signature,
         "measures": evaluation.measures,
         "tables": explanation.tables,
@@ -182,12 +181,18 @@ def print_json(results: ScoredFiles) -> None:
         values["official"] = official(evaluation.measures)
     if results.intervals is not None:
         values["intervals"] = results.intervals
-    if len(comparisons) == 1:
-        (one,) = comparisons.values()
-        values["comparison"] = one.table
-        values["difference"] = comparison.summary(one)
-        values["verdict"] = comparison.sentences(evaluation, comparisons, results.name)[0]
-        values["detectable"] = {part: each.detectable for part, each in results.in_parts().items()}
-    elif comparisons:
-        values["comparison"] = results.overview()
-    console.print_json(values)
+    console.print_json(values | compared(results))
+
+
+def compared(results: ScoredFiles) -> dict[str, Any]:
+    """How the first submission compares with the others, for JSON."""
+    comparisons = results.comparisons
+    if len(comparisons) != 1:
+        return {"comparison": results.overview()} if comparisons else {}
+    (one,) = comparisons.values()
+    return {
+        "comparison": one.table,
+        "difference": comparison.summary(one),
+        "verdict": comparison.sentences(results.evaluation, comparisons, results.name)[0],
+        "detectable": {part: each.detectable for part, each in results.in_parts().items()},
+    }

@@ -300,23 +300,31 @@ def _rows(table: Table, given: pd.DataFrame, path: Path) -> list[Mapping[Any, An
 
 
 def _of_phase(entries: Sequence[Entry], phase: str | None) -> list[Entry]:
-    """The entries of one phase, which has to be named if there are several."""
+    """All entries, of which those of other phases are not taken; one has to be named if there are several."""
     # The names of files have the numbers of phases, and the table, which may lack some files, has their names.
     matches = [(ENTRY.fullmatch(entry.source), entry.phase) for entry in entries]
-    named = {match["phase"]: name for match, name in matches if match and name != match["phase"]}
-    entries = [entry._replace(phase=named.get(entry.phase, entry.phase)) for entry in entries]
-    phases = sorted({entry.phase for entry in entries if entry.phase})
-    if phase is None and len(phases) > 1:
-        raise UsageError(f"the export has several phases, so name one with --phase: {listed(phases, 20)}")
-    chosen = phases[0] if phase is None and phases else named.get(phase or "", phase)
-    if chosen is not None and chosen not in phases:
+    name_of = {match["phase"]: name for match, name in matches if match and name != match["phase"]}
+    entries = [entry._replace(phase=name_of.get(entry.phase, entry.phase)) for entry in entries]
+    chosen = _chosen_phase(sorted({entry.phase for entry in entries if entry.phase}), name_of, phase)
+
+    def taken(entry: Entry) -> Entry:
+        if entry.phase in ("", chosen):
+            return entry
+        return entry._replace(reason=f"it belongs to phase {entry.phase}", read=None)
+
+    return [taken(entry) for entry in entries]
+
+
+def _chosen_phase(phases: Sequence[str], name_of: Mapping[str, str], phase: str | None) -> str | None:
+    """The name of the phase that was asked for by its name or number, or of the only one; None without any."""
+    if phase is None:
+        if len(phases) > 1:
+            raise UsageError(f"the export has several phases, so name one with --phase: {listed(phases, 20)}")
+        return phases[0] if phases else None
+    chosen = name_of.get(phase, phase)
+    if chosen not in phases:
         raise UsageError(f"--phase {phase}: expected one of {listed(phases, 20) or 'no phase'}")
-    return [
-        entry._replace(reason=f"it belongs to phase {entry.phase}", read=None)
-        if entry.phase and entry.phase != chosen
-        else entry
-        for entry in entries
-    ]
+    return chosen
 
 
 def _checked(entries: Sequence[Entry]) -> list[Entry]:

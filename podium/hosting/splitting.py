@@ -259,18 +259,29 @@ def _moments(cells: pd.Series) -> Floats | None:
         is_time = any(cells.between(*UNIX_SECONDS * unit).all() for unit in (1, 1_000))
         return cells.to_numpy(np.float64) if is_time else None
     found = [order.DATE.search(text) for text in ids.texts(cells)]
-    parts = [re.findall(r"\d{4}|\d\d?", day[0] if day else "") for day in found]
-    if not all(part and len(part[0]) == 4 for part in parts):
-        has_years = all(part and len(part[-1]) == 4 for part in parts)
-        if not has_years or max(int(part[0]) for part in parts) <= 12:  # The first number may be the month.
+    dates = _in_iso_8601([re.findall(r"\d{4}|\d\d?", date[0] if date else "") for date in found])
+    if dates is None:
+        return None
+    times = [TIME.match(date.string, date.end()) if date else None for date in found]
+    with_times = [f"{date}T{time[1]}" if time else date for date, time in zip(dates, times)]
+    # A time such as 25:70 is none.
+    moments = _as_moments(with_times).fillna(_as_moments(dates))
+    return np.asarray((moments - pd.Timestamp(0, tz="UTC")).dt.total_seconds(), dtype=np.float64)
+
+
+def _as_moments(texts: Sequence[str]) -> pd.Series:
+    """Read texts in ISO 8601, as far as they are dates and times."""
+    return pd.to_datetime(pd.Series(texts), format="ISO8601", errors="coerce", utc=True)
+
+
+def _in_iso_8601(dates: Sequence[Sequence[str]]) -> list[str] | None:
+    """Write dates, given by their numbers, as 2027-01-31; None if the order of their numbers is not sure."""
+    if not all(numbers and len(numbers[0]) == 4 for numbers in dates):
+        has_years = all(numbers and len(numbers[-1]) == 4 for numbers in dates)
+        if not has_years or max(int(numbers[0]) for numbers in dates) <= 12:  # The first one may be the month.
             return None
-        parts = [part[::-1] for part in parts]
-    days = pd.Series(["-".join(number.zfill(2) for number in part) for part in parts])
-    hours = [TIME.match(day.string, day.end()) if day else None for day in found]
-    texts = days + [f"T{hour[1]}" if hour else "" for hour in hours]
-    dates, whole = (pd.to_datetime(each, format="ISO8601", errors="coerce", utc=True) for each in (texts, days))
-    seconds = (dates.fillna(whole) - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
-    return np.asarray(seconds, dtype=np.float64)
+        dates = [numbers[::-1] for numbers in dates]
+    return ["-".join(number.zfill(2) for number in numbers) for numbers in dates]
 
 
 def doubt_of_neighbors(labels: pd.DataFrame, public: Sequence[str], answers: Sequence[str]) -> str:

@@ -103,12 +103,14 @@ def _waiting(models: Iterable[Model], rows: Iterable[Row], plan: Plan) -> dict[s
 def next_turns(models: list[Model], rows: list[Row], plan: Plan, warm: set[str]) -> list[Turn]:
     """Decide what to run next; `warm` has the keys of the models that have run since podium was started."""
     waiting = _waiting(models, rows, plan)
-    cold = waiting.keys() - warm if plan.warm_up else set()
-    number = WARM_UP if cold else 1 + min(waiting.values(), default=0)
+    if plan.warm_up and (cold := waiting.keys() - warm):
+        number, due = WARM_UP, set(cold)
+    else:
+        fewest = min(waiting.values(), default=0)
+        number, due = 1 + fewest, {key for key, runs in waiting.items() if runs == fewest}
+    # Each round has an order of its own.
     order = random.Random(f"{plan.seed} {number}").sample(models, len(models))
-    if cold:
-        return [(model, WARM_UP) for model in order if model.key in cold]
-    return [(model, number) for model in order if waiting.get(model.key) == number - 1]
+    return [(model, number) for model in order if model.key in due]
 
 
 def here(settings: Settings, out: Path) -> Execute:

@@ -547,11 +547,11 @@ def widening_of_borders(draws: Floats, borders: int) -> tuple[float, float]:
     others = []
     for row, lead in enumerate(leads):
         near = NEAR * lead.std()
-        others += [
-            of_draws[min(k, row)] - of_draws[max(k, row + 1)]
-            for k in range(max(0, row - NEIGHBORS), min(row + 2 + NEIGHBORS, len(centers)))
-            if abs(centers[k] - centers[row + (k > row)]) < near
-        ]
+        for team in range(max(0, row - NEIGHBORS), min(row + 2 + NEIGHBORS, len(centers))):
+            # It might as well stand above the gap if it is above, and below the gap if it is below.
+            above, below = (team, row + 1) if team <= row else (row, team)
+            if abs(centers[team] - centers[row if team <= row else row + 1]) < near:
+                others.append(of_draws[above] - of_draws[below])
     jointly, with_others = np.column_stack(leads), np.column_stack([*leads, *others])
     return widening_jointly(jointly), widening_jointly(with_others)
 

@@ -208,7 +208,6 @@ class _Front(argparse.ArgumentParser):
 
 
 def _module(command: str) -> types.ModuleType:
-    """The module of a command."""
     return importlib.import_module(f"podium.cli.{command}")
 
 

@@ -61,7 +61,6 @@ def print_table(title: str, table: pd.DataFrame) -> None:
 
 
 def _cell(value: Any, digits: int) -> str:
-    """Format a cell."""
     if pd.isna(value):
         return "-"
     return f"{value:.{digits}f}" if isinstance(value, float) else printable(value)

@@ -111,7 +111,6 @@ def _parse(
     error: type[ToolError],
     most_bytes: int,
 ) -> pd.DataFrame:
-    """Parse the content of a table."""
     texts, numbers = text_columns(metric, parameters), metric.companion.number_columns
     first_is_id = "row_id_column_name" not in parameters
     table = parse_table(content, name, texts, error, most_bytes, numbers, first_is_id)

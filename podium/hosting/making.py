@@ -135,7 +135,6 @@ def _report(
     tries: tuple[evaluating.Solution, list[Trial]],
     public: Collection[str],
 ) -> list[str]:
-    """The paragraphs of the report."""
     solution, trials = tries
     return [
         "# The competition's files",
@@ -211,7 +210,6 @@ def _new_names(row_ids: pd.Series, names: Mapping[str, str]) -> pd.Series:
 
 
 def _prepared(metric: Metric, tested: Labeled, arguments: dict[str, Any]) -> evaluating.Solution:
-    """Prepare the solution."""
     return pipeline.prepared(metric, tested.labels.assign(**{USAGE: tested.parts}), arguments)
 
 

@@ -114,7 +114,6 @@ def account_of(table: pd.DataFrame) -> str:
 
 
 def _markups(table: pd.DataFrame, columns: Sequence[str] = ("markups", "markup")) -> Iterator[dict[str, Any]]:
-    """The markups in the cells of a table."""
     for column in columns:
         for cell in table[column].dropna() if column in table else ():
             yield from _markups_in(cell)

@@ -52,12 +52,10 @@ def _words(algorithm: Marked, experts: Marked) -> list[tuple[str, str]]:
 
 
 def _last_end(spans: Sequence[Span]) -> int:
-    """Where the last span ends."""
     return max(end for _, end, _ in spans)
 
 
 def _longest(spans: Sequence[Span]) -> int:
-    """The length of the longest span."""
     return max(end - start for start, end, _ in spans)
 
 

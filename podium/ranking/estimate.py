@@ -267,7 +267,6 @@ def _overtaken(board: Any, own: int, rival: int, higher: Any, at_least: Any) -> 
 
 
 def _row_of(teams: list[str], team: str) -> int:
-    """Find the row of a team."""
     if team not in teams:
         like = difflib.get_close_matches(team, teams, TEAMS_SHOWN) or teams[:TEAMS_SHOWN]
         expected = ", ".join(map(_shown, like))

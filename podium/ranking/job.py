@@ -187,7 +187,6 @@ def _source_of(job: Job) -> Location:
 
 
 def _prepared(job: Job, metric: hosted.Metric, source: pipeline.Source) -> evaluating.Solution:
-    """Prepare the solution with this metric."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the prepared solution keeps its notices
         return leaving_out.narrowed(

@@ -124,7 +124,6 @@ def anchor_of(team: object) -> str:
 
 
 def _page(template: str, final: FinalBoard, **context: Any) -> str:
-    """Fill a template."""
     from markupsafe import Markup
 
     script, facts = (TEMPLATES / "board.js").read_text(encoding="utf-8"), final.facts

@@ -441,7 +441,6 @@ def _list_of_faults(
     what: str = "could not be scored, through no fault of {whose} own",
     comfort: str = "nothing is lost",
 ) -> str:
-    """List submissions, each with the reason."""
     lines = [f"  {each.team}/{each.name}: {text}" for each, text in texts.items()]
     number = counted(len(lines), "submission")
     whose = "its" if len(lines) == 1 else "their"

@@ -359,7 +359,6 @@ def _tell_left_out(source: str, left_out: Iterable[str], homes: Iterable[str] = 
 
 
 def _of_manifest(manifest: Location, documents: tuple[str, ...]) -> list[Submission]:
-    """Read the submissions that a manifest lists."""
     table, source = MANIFEST.read(manifest), os.fspath(manifest)
     base = os.path.dirname(absolute(source))
     submissions, left_out = [], list[str]()

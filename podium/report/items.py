@@ -320,7 +320,6 @@ def _cause(record: Fields) -> str:
 
 
 def _range(first: int, last: int) -> str:
-    """Write a range of positions."""
     return str(first) if first == last else f"{first}–{last}"
 
 

@@ -53,7 +53,6 @@ def _shortened(value: Any) -> str:
 
 
 def _cpu() -> str:
-    """The name of the processor."""
     if sys.platform == "linux":
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):

@@ -536,7 +536,6 @@ def verdict(evaluation: Evaluation, use: Use, platform: Platform | None = None) 
 
 
 def _fails(found: Iterable[Finding]) -> bool:
-    """Whether a finding is a failure."""
     return any(finding.level is Level.FAIL for finding in found)
 
 

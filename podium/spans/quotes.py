@@ -441,7 +441,6 @@ def _is_replaced_behind(rest: list[str], words: list[str], last: int) -> bool:
 
 
 def _ends_sentence(word: str) -> bool:
-    """Tell whether a word is the last one of a sentence."""
     return word.rstrip("\"'”’»)]*_").endswith((".", "!", "?", "…"))
 
 

@@ -790,7 +790,6 @@ def word_tags(texts: str | Sequence[str], truths: Spans, labels: Labels = LABELS
 
 
 def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
-    """Tag the tokens of all windows."""
     scheme = _Scheme.of(labels, False)
     if "O" not in scheme.labels:
         raise ValueError(f"labels: expected also 'O', found {', '.join(scheme.labels)}")

@@ -157,7 +157,6 @@ def of_other_scripts(names: Iterable[str]) -> list[Statement]:
 
 
 def _is_refused(character: str) -> bool:
-    """Tell whether a name with this character is refused."""
     return character in BIDIRECTIONAL or unicodedata.category(character) in REFUSED_CATEGORIES
 
 

@@ -99,7 +99,6 @@ def _decimals(numbers: Floats) -> int:
 
 
 def _hashes(values: npt.NDArray[Any]) -> Hashes:
-    """Hash each value."""
     if values.dtype != np.float64:
         return _hashes_of_texts(values)
     numbers = values if _is_whole(values) else np.round(values, _decimals(values))

@@ -66,6 +66,8 @@ EXPECTED_LABELS = (
 )
 EXPECTED_RUN = 'lines such as: event Q0 tweet rank score ["Type-A","Type-B"] tag; or JSON objects, as in 2021'
 LOST_DIGITS = "a floating-point number, in which digits are lost"
+DIGITS_KEPT = 15  # of an id that spreadsheets and floating-point numbers have shortened
+EXPONENT = re.compile(r"\d(?:\.\d+)?[eE]\+\d+")
 EXPECTED_TWEETS = "one JSON object per line, with the id and the text of a tweet"
 
 
@@ -404,6 +406,38 @@ def answered(evaluation: ScoredSubmission) -> pd.DataFrame:
     return pd.DataFrame({"answer": nearest, "probability": np.nan, "is_answered": said})
 
 
+def _short_id(text: str) -> str:
+    """The digits of a long id that are left when it becomes a floating-point number; "" for other texts."""
+    is_long = text.isascii() and text.isdigit() and DIGITS_KEPT < len(text) < 30
+    return f"{float(text):.{DIGITS_KEPT - 1}e}" if is_long or EXPONENT.fullmatch(text) else ""
+
+
+def _lost_digits(name: str, given: list[str], labeled: list[str]) -> str | None:
+    """Say what to do if most ids that are not labeled have lost their last digits; None if they have not."""
+    known = {*labeled}
+    unknown = [text for text in dict.fromkeys(given) if text not in known]
+    cut = [f"{text[:DIGITS_KEPT]}{'0' * (len(text) - DIGITS_KEPT)}" for text in labeled]  # as spreadsheets do
+    meant = {_short_id(each): text for of_all in (labeled, cut) for each, text in zip(of_all, labeled)}
+    rounded = [text for text in unknown if EXPONENT.fullmatch(text) or _short_id(text) in meant.keys() - {""}]
+    if len(rounded) <= MOST * len(unknown):
+        return None
+    wanted = meant.get(_short_id(rounded[0]))
+    example = f"{rounded[0]!r}{f' for {wanted!r}' if wanted else ''}"
+    return (
+        f"read {name} as text, because numbers lose the last digits of such ids: {counted(len(rounded), 'id')} "
+        f"of the run lost theirs, such as {example}"
+    )
+
+
+def diagnose(solution: PreparedSolution, submission: pd.DataFrame) -> str | None:
+    """Say what to write instead where tweets stand in a list twice because their ids have lost digits."""
+    prepared: Any = solution.prepared["All"]
+    name = prepared.row_id_column_name
+    if [*submission].count(name) != 1:
+        return None
+    return _lost_digits(name, [*submission[name].map(metric._as_text)], prepared.tweet_ids)
+
+
 class Explanation(contract.Explanation):
     """What became of every tweet of a run; see `podium.metric.contract.Explanation`."""
 
@@ -571,6 +605,7 @@ class Explanation(contract.Explanation):
         """Say that tweets, priorities, ranks or types seem to be others than those that are meant."""
         used = self.evaluation.compared.query("row >= 0")
         checks = [
+            ("ids without their last digits", (self._ids_without_digits or "", bool(self._ids_without_digits))),
             ("tweets of another edition", self._other_tweets),
             ("priorities on another scale", self._scale),
         ]
@@ -590,7 +625,14 @@ class Explanation(contract.Explanation):
             f"is the run for this edition? {unknown:,} of its {counted(run, 'tweet')} have no label, and it "
             f"lacks {lacking:,} of {len(row):,} labeled ones"
         )
-        return told, lacking > MOST * len(row) and unknown > MOST * run
+        is_likely = lacking > MOST * len(row) and unknown > MOST * run
+        return told, is_likely and not self._ids_without_digits
+
+    @functools.cached_property
+    def _ids_without_digits(self) -> str | None:
+        """What to do about ids that have lost digits."""
+        name = self.prepared.row_id_column_name
+        return _lost_digits(name, [*self._texts_of_run(name)], self.prepared.tweet_ids)
 
     @property
     def _scale(self) -> tuple[str, bool]:
@@ -708,6 +750,7 @@ companion = Companion(
     text_columns=TEXT_COLUMNS,
     read_solution=read_solution,
     read_submission=read_submission,
+    diagnose=diagnose,
     explain=Explanation,
     asked=asked,
     answered=answered,

@@ -222,6 +222,31 @@ def test_mistakes_of_a_whole_run() -> None:
     assert mistakes(solution[:10], perfect[:10].assign(rank=backwards)) == []  # too few
 
 
+@pytest.mark.parametrize(
+    "shortened",
+    [lambda tweet: repr(float(tweet)), lambda tweet: f"{float(tweet):.5e}", lambda tweet: tweet[:15] + "000"],
+)
+def test_ids_that_lost_their_last_digits_are_no_other_edition(shortened) -> None:
+    solution, honest = competition(200)
+    ids = {
+        tweet: f"{1234567890123456 + 10**12 * row}{row % 9 + 1:02}"
+        for row, tweet in enumerate(honest["tweet_id"])
+    }
+    solution, honest = (
+        table.assign(tweet_id=table["tweet_id"].map(ids)).dropna() for table in (solution, honest)
+    )
+    assert "ids without their last digits" not in mistakes(solution, honest)
+    run = honest.assign(tweet_id=honest["tweet_id"].map(shortened)).drop_duplicates("tweet_id")
+    some = pd.concat([honest[:1], run[1:]])
+    assert mistakes(solution, some) == ["ids without their last digits"]
+    prepared = evaluated(solution, honest).solution
+    assert companion.diagnose(prepared, honest) is None
+    with pytest.raises(
+        SubmissionRejected, match=r"^read tweet_id as text, because numbers lose the last digits"
+    ):
+        evaluated(solution, run)
+
+
 def test_the_nearest_priority_is_the_answer() -> None:
     solution = labeled(("Low", "", "fire"), ("High", ""), ("Critical", ""), ("Medium", ""))
     run = answered((0.37, ""), (0.38, ""), (0.9, ""))

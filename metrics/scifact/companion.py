@@ -40,6 +40,7 @@ CORRECT, WRONG_LABEL, INCOMPLETE, BEYOND, NOT_IN_GOLD, REPEATED, MISSED = OUTCOM
 
 AS_FLOAT = re.compile(r"\d+\.0")  # an id as pandas writes it where other cells are empty
 FEWEST_ABSTRACTS = 5  # of which none is in the gold, before their ids seem to be others
+LABELS_ALONE = "abstract_label_only"  # the credit that needs no sentences
 MUCH_BETTER = 0.05  # a gain of the score that a shift of all sentences does not give by chance
 
 EXPECTED_LINE = "one JSON object per line, with an id (a whole number or text) and evidence (an object)"
@@ -376,6 +377,8 @@ class Explanation(contract.Explanation):
     def mistakes(self) -> list[tuple[str, str]]:
         """Say that sentences seem to be counted from 1, or that abstracts seem to be of another corpus."""
         answers = self.prepared.read(self.submission, lambda gold, predicted: predicted)
+        if told := self._without_sentences(answers):
+            return [("labels without sentences", told)]
         predicted = sorted({document for answer in answers for document in answer}, key=natural_order)
         known = {document for gold in self.prepared.gold for document in gold}
         if len(predicted) >= FEWEST_ABSTRACTS and known.isdisjoint(predicted):
@@ -402,6 +405,19 @@ class Explanation(contract.Explanation):
             f"score would be {gain:.4f} higher"
         )
         return [("sentences counted from 1", told)]
+
+    def _without_sentences(self, answers: list[Any]) -> str:
+        """Say which measure counts labels alone, if no abstract lists a sentence."""
+        listed = [sentences for answer in answers for _, sentences in answer.values()]
+        if not listed or any(listed) or self.prepared.measure.startswith(LABELS_ALONE):
+            return ""
+        values = self.prepared.measures(self.statistics.sum(axis=0)[np.newaxis])
+        score = dict(zip(self.prepared.measure_names, values))[f"{LABELS_ALONE}_f1"]
+        return (
+            f"no abstract lists a sentence, so {self.prepared.measure} counts nothing as right: list the "
+            f"sentences that are the evidence, or ask for the labels alone, whose measure={LABELS_ALONE}_f1 is "
+            f"{score:.4f}"
+        )
 
 
 companion = Companion(

@@ -146,6 +146,18 @@ def test_notices_of_wasted_sentences():
     ]
 
 
+def test_labels_without_sentences_are_told_the_measure_that_counts_them():
+    gold = gold_of([4]) | gold_of([5], document="12")
+    explanation = explain(gold, answer_of() | answer_of(document="12", **WRONG))
+    assert explanation.notices == [
+        "no abstract lists a sentence, so sentence_label_f1 counts nothing as right: list the "
+        "sentences that are the evidence, or ask for the labels alone, whose measure=abstract_label_only_f1 is "
+        "0.5000"
+    ]
+    assert [kind for kind, _ in explanation.mistakes] == ["labels without sentences"]
+    assert explain(gold, answer_of() | answer_of(5, document="12")).mistakes == []
+
+
 def test_sentences_that_count_from_1_are_told():
     """The fault is told where a shift gives a much better score, and nowhere else."""
     gold = gold_of([4], [0]) | gold_of([2, 3], document="12")

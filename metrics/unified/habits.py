@@ -303,9 +303,11 @@ def of_shifts(matched: Any, truths: Any) -> Mistakes:
 
 
 def of_probabilities(matched: Any, true_probability: npt.NDArray[np.float64]) -> Mistakes:
-    """Notice columns of probabilities that seem to be exchanged."""
+    """Notice probabilities of the label that a model has chosen, and columns that seem to be exchanged."""
     if len(matched.row) < FEW_MATCHES or np.ptp(matched.d1) == 0:
         return []
+    if matched.d1.min() >= 0.5:
+        return _of_top_labels(matched.d1, true_probability)
     if true_probability.mean() + 2 * true_probability.std() / np.sqrt(len(true_probability)) >= 0.5:
         return []
     cure = (
@@ -313,6 +315,18 @@ def of_probabilities(matched: Any, true_probability: npt.NDArray[np.float64]) ->
         f"probability of {true_probability.mean():.2f} on average, less than a coin would give"
     )
     return [("swapped probabilities", cure)]
+
+
+def _of_top_labels(d1: npt.NDArray[np.float64], true_probability: npt.NDArray[np.float64]) -> Mistakes:
+    """Notice that no segment is taken for ineffective, while more of them are than the probabilities say."""
+    ineffective = float((true_probability < 0.5).mean())
+    if d1.mean() - (1 - ineffective) <= 3 * 0.5 / np.sqrt(len(d1)):  # three standard deviations of chance
+        return []
+    cure = (
+        "give the probability of effective, and not that of the label that the model has chosen: no segment "
+        f"has a probability below 0.5, although {ineffective:.0%} of {len(d1):,} matches are ineffective"
+    )
+    return [("probabilities of the chosen label", cure)]
 
 
 def of_one_probability(prepared: Any, d1: float) -> list[str]:

@@ -36,6 +36,20 @@ def test_worse_than_a_coin_is_two_standard_errors_below_one_half(errors, noticed
     assert bool(habits.of_probabilities(matches, mean + spread)) == noticed
 
 
+@pytest.mark.parametrize(
+    ("share", "kinds"),
+    [(0.6, ["probabilities of the chosen label"]), (0.75, []), (0.3, ["probabilities of the chosen label"])],
+)
+def test_scores_of_the_chosen_label_are_no_swapped_columns(share, kinds):
+    """All are at least 0.5, and 0.75 on average, which can be right if so many segments are effective."""
+    d1 = np.tile([0.6, 0.9], 200)
+    is_effective = np.arange(400) // 2 % 100 < 100 * share
+    matches = segments(np.zeros(400), np.ones(400), d1)
+    mistakes = habits.of_probabilities(matches, np.where(is_effective, d1, 1 - d1))
+    assert [kind for kind, _ in mistakes] == kinds
+    assert all("no segment has a probability below 0.5" in sentence for _, sentence in mistakes)
+
+
 @pytest.mark.parametrize(("off", "right", "noticed"), [(40, 40, False), (60, 20, True), (24, 12, False)])
 @pytest.mark.parametrize(
     ("shift", "ends", "cure"),

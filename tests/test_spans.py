@@ -19,7 +19,8 @@ import metric
 import podium
 from examples.essays import make_competition
 from podium import spans
-from podium.hosting import corpus
+from podium.hosting.essays.corpus import read_corpus
+from podium.hosting.essays.making import make
 from podium.spans import (
     LABELS,
     TYPES,
@@ -344,7 +345,7 @@ def test_what_podium_make_makes_of_a_corpus_comes_from_characters_too(tmp_path):
     codes, essay_ids = pd.factorize(table["essay_id_comp"])
     texts = table.drop_duplicates("essay_id_comp")["full_text"].tolist()
     table.drop(columns="predictionstring").to_csv(tmp_path / "corpus.csv", index=False)
-    files = corpus.make(corpus.read_corpus(tmp_path / "corpus.csv"), [])
+    files = make(read_corpus(tmp_path / "corpus.csv"), [])
     made = pd.concat([files.public["train.csv"], files.private["solution.csv"]])
     names = ["essay_id", "discourse_type", "predictionstring"]
     truth = sorted(made[names].itertuples(index=False, name=None))

@@ -420,11 +420,11 @@ def make_files(
     columns: Mapping[str, str],
     parameters: Mapping[str, Any],
 ) -> Any:
-    """Make a competition's files from a corpus of essays; see `podium.hosting.corpus.make`."""
-    from podium.hosting import corpus
+    """Make a competition's files from a corpus of essays; see `podium.hosting.essays.making.make`."""
+    from podium.hosting.essays import corpus, making
 
     read = corpus.read_corpus(path, [*attributes, *([draw.split] if draw.split else [])], columns)
-    return corpus.make(read, attributes, draw, parameters)
+    return making.make(read, attributes, draw, parameters)
 
 
 companion = Companion(

@@ -673,7 +673,7 @@ class Companion:
         From the measures it makes the same values under the names that the field's own programs use.
     make_files : function
         From a corpus and its options it makes the files of a competition; see
-        `podium.hosting.corpus.make`.
+        `podium.hosting.essays.making.make`.
     baseline : Path
         A file with a function ``predict(learned, ids, read)``, which becomes a cell of the starter notebook. It
         gets labels to learn from, the ids to answer, and a function that reads a public table by its name, and

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from podium.hosting import corpus, making
+from podium.hosting import making
+from podium.hosting.essays.corpus import read_corpus
+from podium.hosting.essays.making import make
 from tests.support.corpora import make_corpus
 from tests.support.host_line import stay_in_process
 
@@ -20,7 +22,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of a small competition, which no test may change."""
     folder = tmp_path_factory.mktemp("made")
     make_corpus(24).to_csv(folder / "corpus.csv", index=False)
-    made = corpus.make(corpus.read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
+    made = make(read_corpus(folder / "corpus.csv"), ["ell_status", "economically_disadvantaged"])
     with pytest.MonkeyPatch.context() as patch:
         stay_in_process(patch, folder)
         making.write(made, folder / "files")

@@ -18,7 +18,10 @@ from benchmarks.make import PROGRAM, write_corpus
 from benchmarks.measure import memory_of
 from podium.cli.make import secret_seed
 from podium.common.errors import HostError, UsageError
-from podium.hosting import corpus, folders, making, samples, splitting
+from podium.hosting import folders, making, samples, splitting
+from podium.hosting.essays import corpus, places
+from podium.hosting.essays.making import USUAL_DRAW
+from podium.hosting.essays.making import make as make_of_essays
 from podium.metric import hosted
 from podium.tables import files
 from tests.support.corpora import make_corpus
@@ -60,7 +63,7 @@ def make(
     frame: pd.DataFrame, attributes: list[str] = ATTRIBUTES, columns: Mapping[str, str] = {}, **further: object
 ) -> folders.Files:
     """The files of a competition that is made from this table."""
-    return corpus.make(as_corpus(frame, columns), attributes, **further)
+    return make_of_essays(as_corpus(frame, columns), attributes, **further)
 
 
 def tables(files: folders.Files) -> dict[str, pd.DataFrame]:
@@ -236,7 +239,7 @@ def test_the_split_is_the_same_everywhere(tmp_path):
             f"{essay},{kind},{words},Effective,{ell}," for kind, words in (("Lead", "0 1"), ("Claim", "2 3"))
         ]
     (tmp_path / "corpus.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    files = corpus.make(corpus.read_corpus(tmp_path / "corpus.csv"), ATTRIBUTES)
+    files = make_of_essays(corpus.read_corpus(tmp_path / "corpus.csv"), ATTRIBUTES)
     essays = files.private["solution.csv"].drop_duplicates("essay_id")
     assert len(essays) == 240
     lines = [f"{row.essay_id} {row.Usage}" for row in essays.itertuples()]
@@ -405,7 +408,7 @@ def test_quotes_tell_how_characters_are_counted(quoted, expected, way):
     for name, table in tables(expected).items():
         pd.testing.assert_frame_equal(tables(files)[name], table)
     assert expected.warnings == []
-    assert [warning.rpartition(": ")[0] for warning in files.warnings] == [corpus.COUNTED]
+    assert [warning.rpartition(": ")[0] for warning in files.warnings] == [places.COUNTED]
 
 
 @pytest.mark.slow
@@ -422,7 +425,7 @@ def test_a_few_other_quotes_are_counted(quoted, whole):
     words = quoted.assign(predictionstring=whole["predictionstring"]).drop(columns=list(corpus.OFFSETS))
     for frame in (quoted, words, words.drop(columns="full_text")):
         files = make(frame.assign(discourse_text=quotes))
-        assert f"{corpus.CONTRADICTED}: 1" in files.warnings
+        assert f"{places.CONTRADICTED}: 1" in files.warnings
     later = words.drop(columns="full_text").assign(discourse_text=quotes.shift(1, fill_value="one"))
     with pytest.raises(HostError, match=r"^discourse_text: expected the words .* lead to \d+ words?: are they"):
         make(later)
@@ -726,7 +729,7 @@ def test_nobody_can_draw_again_without_the_seed(monkeypatch, capsys, in_process,
     code, out, err = run_podium(capsys, *line, tmp_path / "secret")
     assert (code, "participants can guess" in err) == (0, False)
     assert f"Drawn with seed {2**60}:" in out
-    assert out.startswith(make(by_words, [], draw=corpus.USUAL_DRAW._replace(seed=2**60)).report)
+    assert out.startswith(make(by_words, [], draw=USUAL_DRAW._replace(seed=2**60)).report)
     code, _, err = run_podium(capsys, *line, tmp_path / "guessable", "--seed", 7)
     assert (code, "participants can guess" in err) == (0, True)
 

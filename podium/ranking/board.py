@@ -48,7 +48,7 @@ from podium.ranking.site import SiteBoard
 from podium.ranking.submissions import NOTHING_FAILED, Submission
 from podium.ranking.uncertainty import Certainty
 from podium.scoring.evaluating import Solution
-from podium.statistics import group_slopes, sums
+from podium.statistics import group_slopes
 from podium.statistics.population import names_of_groups, sizes_of_groups
 
 
@@ -81,7 +81,7 @@ def board_of(
     entries = similarity.entries(leaderboard, files)
     similar = _similar(pool, files, leaderboard, examined, teams_aside, of_aside)
     found += cautions(leaderboard, files, prizes, entries, chance, decided, similar)
-    found += _of_winners(inputs, pool, leaderboard, prizes, entries, chosen)
+    found += _of_winners(inputs, examined, leaderboard, prizes, entries, pool.solution.higher_is_better)
     found = _with_those_of_speed(found, options, inputs, leaderboard, prizes)
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
     facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
@@ -264,17 +264,17 @@ def _reasons(files: pd.DataFrame) -> "pd.Series[Any]":
 
 def _of_winners(
     inputs: Inputs,
-    pool: Pool,
+    examined: Examined,
     leaderboard: pd.DataFrame,
     prizes: Prizes,
     entries: Sequence[int],
-    chosen: Sequence[Scored],
+    higher_is_better: bool,
 ) -> list[Statement]:
     """List what a reader must know about how prize winners score in groups, and where a runtime decides."""
     found = []
-    if pool.solution.higher_is_better:
+    if higher_is_better:
         winners = list(prizes.winners)
-        slopes = _slopes(pool, [chosen[row] for row in winners])
+        slopes = _slopes(examined, winners)
         found += better_groups_that_lower(leaderboard.iloc[winners], slopes, [entries[row] for row in winners])
     noise = speed.noise_of(leaderboard, inputs.runtimes)
     return [*found, *speed.ties(leaderboard, noise, entries, prizes.borders)]
@@ -350,15 +350,10 @@ def _counts(leaderboard: pd.DataFrame, files: pd.DataFrame, failed: pd.DataFrame
     }
 
 
-def _slopes(pool: Pool, winners: Sequence[Scored]) -> list[dict[str, float]]:
-    """Find out how fast the score of each of some files rises with the score of each group."""
-    part, prepared = pool.solution.deciding, pool.solution.prepared
-    # Without prizes nobody wins, and of nobody everything is true: what the metric has is asked first.
-    if part not in prepared or not all(each.has_statistics for each in winners):
+def _slopes(examined: Examined, rows: Sequence[int]) -> list[dict[str, float]]:
+    """Find out how fast the score of the files in some rows rises with the score of each group."""
+    if (prepared := examined.prepared) is None:
         return []
-    items = pool.solution.items[part]
-    entries = [entry for each in winners if (entry := pool.load(each.entry)) is not None]
-    totals = [sums(examining.of_items(entry, items), prepared[part].groups) for entry in entries]
-    slopes = [group_slopes(prepared[part], total) for total in totals]
-    names = names_of_groups(prepared[part])
+    names, of_rows = names_of_groups(prepared), [examined.details[row].sums for row in rows]
+    slopes = [None if sums is None else group_slopes(prepared, sums) for sums in of_rows]
     return [{} if each is None else dict(zip(names, each.tolist())) for each in slopes]

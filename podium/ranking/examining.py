@@ -57,6 +57,7 @@ class Detail(NamedTuple):
     influence: npt.NDArray[np.float32]  # how fast the score grows with the weight of each item
     variants: dict[str, float]  # the score under other measures, by the name of the variant
     fingerprint: npt.NDArray[np.uint32]  # a hash of each item's statistics
+    sums: Floats | None = None  # of the statistics over each group, (g, k); None of half-samples
 
 
 class Examined(NamedTuple):
@@ -115,6 +116,7 @@ def _detail(
         influence=units.sums(influences(prepared, numbers, total)).astype(np.float32),
         variants={name: float(other.measures(total)[0]) for name, other in others.items()},
         fingerprint=similarity.fingerprint(numbers),
+        sums=total,
     )
 
 

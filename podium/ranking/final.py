@@ -1,5 +1,6 @@
 """A final board, as `podium.rank` returns it, and what it is made from."""
 
+import functools
 import html
 import re
 from collections.abc import Mapping, Sequence
@@ -120,12 +121,12 @@ class FinalBoard:
         """The difference at each border between prizes, with its 95% interval."""
         return None if self.chance is None else self.chance.differences
 
-    @property
+    @functools.cached_property
     def sentences(self) -> Sentences:
         """What the board says in sentences."""
         return Sentences(self.leaderboard, self.facts, self.prizes, self.entries, self.chance, self.variants)
 
-    @property
+    @functools.cached_property
     def summary_by_question(self) -> dict[str, list[str]]:
         """The sentences of the summary by the question that they answer."""
         return self.sentences.by_question()

@@ -101,7 +101,7 @@ class Solution:
         """The part that decides the final ranking: "Private" if there is such a part, otherwise "All"."""
         return PARTS[1] if PARTS[1] in self.rows else ALL
 
-    @property
+    @functools.cached_property
     def higher_is_better(self) -> bool:
         """Whether a higher score is better."""
         return hosted.higher_is_better(self.metric, self.arguments)

@@ -28,6 +28,7 @@ from podium.statistics import Doubt, Reason, halves
 from podium.statistics.doubts import FEWEST_ITEMS, Reaction, Units
 from podium.statistics.population import Scores
 from podium.tables import ids
+from podium.tables.sameness import row_hashes
 
 TIMED = 2  # files that are scored to find out how long a draw takes
 
@@ -80,7 +81,7 @@ def _fingerprint(how: How, solution: Solution, submission: pd.DataFrame) -> Floa
     if solution.metric.complete_submission and row_id in submission and row_id in solution.frame:
         known = pd.Series(of_row, index=ids.texts(solution.frame[row_id])).groupby(level=0).first()
         of_row = known.reindex(ids.texts(submission[row_id]), fill_value=-1).to_numpy()
-    hashes = pd.util.hash_pandas_object(submission.astype(str), index=False).to_numpy()
+    hashes = row_hashes(pd.DataFrame({name: ids.texts(column) for name, column in submission.items()}))
     sums = np.zeros(len(items.stratum) + 1, dtype=np.uint64)  # the last one is for rows of no item
     if len(of_row) == len(hashes):
         np.add.at(sums, of_row, hashes)

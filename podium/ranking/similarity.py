@@ -8,6 +8,7 @@ import pandas as pd
 
 from podium.common.arrays import Floats
 from podium.common.wording import together
+from podium.tables.sameness import row_hashes
 
 MOST_IN_PAIRS = 50  # teams with the same file; more of them have only pairs with the first one
 # If more teams than this share or this number have the same statistics of an item, the item tells nothing.
@@ -66,14 +67,8 @@ def pairs(files: pd.DataFrame, agreeing: pd.DataFrame | None = None) -> pd.DataF
 
 def fingerprint(numbers: Floats) -> npt.NDArray[np.uint32]:
     """Hash the statistics of each item."""
-    # Adding 0.0 turns -0.0 into 0.0, which is equal and has other bits.
-    columns = (np.ascontiguousarray(numbers.T, dtype=np.float64) + 0.0).view(np.uint64)
-    multipliers = np.random.default_rng(0).integers(2**63, size=len(columns), dtype=np.uint64) * 2 + 1
-    hashes = np.zeros(len(numbers), dtype=np.uint64)
-    for bits, multiplier in zip(columns, multipliers):
-        mixed = (bits ^ (bits >> np.uint64(29))) * multiplier
-        hashes += mixed ^ (mixed >> np.uint64(32))
-    return (hashes >> np.uint64(16)).astype(np.uint32)
+    hashes = row_hashes(pd.DataFrame(numbers + 0.0))  # -0.0 is equal to 0.0, and has other bits
+    return (hashes >> np.uint64(32)).astype(np.uint32)
 
 
 def agreements(teams: Sequence[str], fingerprints: Sequence[npt.NDArray[np.uint32]]) -> pd.DataFrame:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.util import hash_array
+from pandas.util import hash_pandas_object
 
 from podium.common.arrays import Floats
 
-__all__ = ["fingerprint", "is_same"]
+__all__ = ["fingerprint", "is_same", "row_hashes"]
 
 DIGITS, MOST_DECIMALS = 9, 300
 EXACT = 2.0**53  # up to here every whole number is a float; larger ones are compared as texts
@@ -32,14 +32,27 @@ def fingerprint(table: pd.DataFrame) -> str:
     >>> fingerprint(table) == fingerprint(pd.DataFrame({"p": [0, 0.25], "id": ["b", "a"]}))
     True
     """
-    names = sorted(map(str, table.columns))
-    rows = np.zeros(len(table), dtype=np.uint64)
-    for name, column in table.items():
-        # Each column is mixed with its name before the sum, so that values cannot change places.
-        rows += hash_array(_hashes(_values(column)) ^ _hash_of(name))
-    digest = hashlib.sha256("\0".join(names).encode("utf-8", "surrogatepass"))
-    digest.update(np.sort(hash_array(rows)).astype("<u8").tobytes())
+    columns = {str(name): _rounded(_values(column)) for name, column in table.items()}
+    digest = hashlib.sha256("\0".join(sorted(map(str, table.columns))).encode("utf-8", "surrogatepass"))
+    digest.update(np.sort(row_hashes(_frame(columns, len(table)))).astype("<u8").tobytes())
     return digest.hexdigest()
+
+
+def row_hashes(table: pd.DataFrame) -> Hashes:
+    """Hash each row, whatever the order of the columns, as the other hashes of podium do.
+
+    >>> one, other = pd.DataFrame({"a": [1, 2], "b": [3, 4]}), pd.DataFrame({"b": [4, 3], "a": [2, 9]})
+    >>> (row_hashes(one)[::-1] == row_hashes(other)).tolist()
+    [True, False]
+    """
+    if not len(table.columns):
+        return np.zeros(len(table), dtype=np.uint64)
+    in_order = table.iloc[:, np.argsort([str(name) for name in table.columns], kind="stable")]
+    try:
+        hashes = hash_pandas_object(in_order, index=False, categorize=False)
+    except UnicodeEncodeError:  # one text has half of a surrogate pair, which UTF-8 cannot encode
+        hashes = hash_pandas_object(in_order, index=False, encoding="unicode_escape", categorize=False)
+    return np.asarray(hashes, dtype=np.uint64)
 
 
 def is_same(one: pd.DataFrame, other: pd.DataFrame) -> bool:
@@ -49,17 +62,17 @@ def is_same(one: pd.DataFrame, other: pd.DataFrame) -> bool:
     """
     if len(one) != len(other) or sorted(map(str, one.columns)) != sorted(map(str, other.columns)):
         return False
-    exact = [np.zeros(len(one), dtype=np.uint64) for _ in range(2)]
+    exact: list[dict[str, npt.NDArray[Any]]] = [{}, {}]
     rounded: list[tuple[Floats, Floats]] = []
     for name, column in one.items():
         first, second = _values(column), _values(other[name])
         if first.dtype == second.dtype == np.float64 and not (_is_whole(first) and _is_whole(second)):
             rounded.append((first, second))
         else:
-            for hashes, values in zip(exact, (first, second)):
-                hashes += hash_array(_hashes(values) ^ _hash_of(name))
-    orders = [np.lexsort([*(pair[place] for pair in rounded), hashes]) for place, hashes in enumerate(exact)]
-    if not np.array_equal(exact[0][orders[0]], exact[1][orders[1]]):
+            exact[0][str(name)], exact[1][str(name)] = _rounded(first), _rounded(second)
+    hashes = [row_hashes(_frame(each, len(one))) for each in exact]
+    orders = [np.lexsort([*(pair[place] for pair in rounded), each]) for place, each in enumerate(hashes)]
+    if not np.array_equal(hashes[0][orders[0]], hashes[1][orders[1]]):
         return False
     return all(
         np.allclose(first[orders[0]], second[orders[1]], rtol=0, atol=10.0 ** -_decimals(first), equal_nan=True)
@@ -85,6 +98,12 @@ def _values(column: "pd.Series[Any]") -> npt.NDArray[Any]:
     return texts if are_texts else np.array([*map(str, texts)], dtype=object)
 
 
+def _frame(columns: dict[str, npt.NDArray[Any]], rows: int) -> pd.DataFrame:
+    """Make a table of columns whose types stay as they are: pandas' own texts cannot hold every character."""
+    kept = {name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()}
+    return pd.DataFrame(kept, index=range(rows))
+
+
 def _is_whole(numbers: Floats) -> bool:
     """Whether these are whole numbers, such as ids and classes, which are not rounded."""
     known = numbers[~np.isnan(numbers)]
@@ -98,22 +117,9 @@ def _decimals(numbers: Floats) -> int:
     return min(DIGITS - 1 - math.floor(math.log10(largest) + 4e-7), MOST_DECIMALS) if largest else 0
 
 
-def _hashes(values: npt.NDArray[Any]) -> Hashes:
+def _rounded(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Round numbers, with one NaN of many, and 0.0 for -0.0; texts stay as they are."""
     if values.dtype != np.float64:
-        return _hashes_of_texts(values)
+        return values
     numbers = values if _is_whole(values) else np.round(values, _decimals(values))
-    # One NaN of many, and 0.0 for -0.0.
-    return hash_array(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
-
-
-def _hash_of(name: object) -> Hashes:
-    """Hash the name of a column, (1,)."""
-    return _hashes_of_texts(np.array([str(name)], dtype=object))
-
-
-def _hashes_of_texts(texts: npt.NDArray[Any]) -> Hashes:
-    """Hash texts; if one has half of a surrogate pair, which UTF-8 cannot encode, all of them as escaped."""
-    try:
-        return hash_array(texts, categorize=False)
-    except UnicodeEncodeError:
-        return hash_array(texts, encoding="unicode_escape", categorize=False)
+    return np.where(np.isnan(numbers), np.nan, numbers) + 0.0

@@ -139,6 +139,12 @@ def test_a_file_says_of_each_item_what_another_says_or_not(files):
         how, truth = How(halves.WHOLE), results[0].solution
         one, other = (half_samples._fingerprint(how, truth, each.submission) for each in results)
         assert ((one == other) == (submissions[0]["y"] == submissions[1]["y"])).all()
+        for each in (
+            submissions[0].iloc[:, ::-1],
+            submissions[0].assign(note=pd.Series("\udc80", submissions[0].index, dtype=object)),
+        ):
+            said = half_samples._fingerprint(how, truth, each)
+            assert (said == one).all() == ("note" not in each)
 
 
 WITH_STATISTICS = """

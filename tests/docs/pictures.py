@@ -25,7 +25,7 @@ from podium.scoring.evaluating import Evaluation
 from tests.docs.test_outputs import ROOT
 from tests.support import browser
 from tests.support.figures import BLUE, DARK, FOLDER, GRAY, ORANGE, figure, save
-from tests.test_imports import ENTRANCES, FILES, ROOMS, imported
+from tests.test_imports import ENTRANCES, FILES, ROOMS, TEMPLATES, imported
 
 ESSAY_HEIGHT = 430  # of the picture of an essay: its strips and the first lines of its text
 STYLE = ROOT / "podium" / "report" / "templates" / "report.css"  # has the colors of types
@@ -66,7 +66,7 @@ def rooms() -> Figure:
     """Draw how many modules of a room each room below it serves: every dot lies below the diagonal."""
     number = {room: at for at, room in enumerate(ROOMS)}
     uses = np.zeros((len(ROOMS), len(ROOMS)), dtype=int)
-    for name in set(FILES) - ENTRANCES:
+    for name in set(FILES) - ENTRANCES - set(TEMPLATES):
         room = name.split(".")[1]
         for other in {each.split(".")[1] for each in imported(name)} - {room}:
             uses[number[room], number[other]] += 1

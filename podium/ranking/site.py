@@ -14,7 +14,8 @@ import pandas as pd
 
 from podium.common.arrays import Floats
 from podium.common.errors import HostError
-from podium.common.wording import counted, listed, printable
+from podium.common.statements import say
+from podium.common.wording import printable
 from podium.ranking.exports import read_site
 from podium.tables import names
 from podium.tables.files import Location
@@ -156,25 +157,15 @@ def _site_ranks(board: SiteBoard, teams: list[str], table: pd.DataFrame, higher_
 
 def sentence(facts: dict[str, Any]) -> str:
     """Say how far the board and that of the site agree."""
-    site, digits = facts["name"], facts["digits"]
     part = "" if facts["part"] == "whole" else f" in the {facts['part']} part"
-    to = f"({counted(digits, 'digit')}{part})"
-    told = f"{facts['same']:,} of {counted(facts['both'], 'team')} have the score that {site} showed {to}"
-    shown = [
-        f"{each['team']} has {each['score']:.{digits}f} here and {each['site_score']:.{digits}f} there"
-        for each in facts["differing"]
-    ]
-    more = facts["both"] - facts["same"] - len(shown)
-    parts = [told, *shown, *([f"and {more:,} more differ"] if more > 0 else [])]
+    parts = [say("same_on_site", **(facts | {"part": part}))]
+    parts += [say("differs_on_site", digits=facts["digits"], **each) for each in facts["differing"]]
+    if (more := facts["both"] - facts["same"] - len(facts["differing"])) > 0:
+        parts.append(say("more_differ_on_site", more=more))
     if facts["both"] == 0:
-        parts = [f"no team of the board is on that of {site}"]
+        parts = [say("no_team_on_site", name=facts["name"])]
     elif facts["same"] * 2 < facts["both"]:
-        parts.append(
-            "so many differ where the site has scored another part, with another parameter, or with a metric "
-            "that has changed since"
-        )
-    for where, key in (("here", "only_here"), ("there", "only_there")):
-        if facts[key]:
-            parts.append(f"only {where}: {listed(facts[key])}")
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+        parts.append(say("many_differ_on_site"))
+    only = {"here": facts["only_here"], "there": facts["only_there"]}
+    parts += [say("only_on_one_site", where=where, teams=teams) for where, teams in only.items() if teams]
+    return f"{'; '.join(parts)}."

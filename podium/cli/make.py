@@ -43,33 +43,35 @@ class Options(OfMetric):
     corpus : CORPUS
         A table with one row per segment, or official labels.
     sample : FILE
-        A sample submission for another metric than the Unified Metric.
+        A sample submission for another metric than the Unified Metric; not for a corpus.
     out : FOLDER
         A new folder for the files.
     subpopulations : NAMES
         Columns of the corpus, separated by commas, whose values are the groups that are scored apart; an empty
-        text for no groups (default: ell_status,economically_disadvantaged).
+        text for no groups; only for a corpus, and not with --set of the same parameter (default:
+        ell_status,economically_disadvantaged).
 
     Other Parameters
     ----------------
     columns : THEIRS=OURS
-        What the corpus calls a column, such as doc=essay_id label=discourse_type (default: the names of
-        PERSUADE and of the Feedback Prize).
+        What the corpus calls a column, such as doc=essay_id label=discourse_type; only for a corpus (default:
+        the names of PERSUADE and of the Feedback Prize).
     public_columns : NAMES
         Columns of the labels, separated by commas, that participants need beside the ids, such as the day and
         the site; not of a corpus (default: those that the metric's companion names).
     test : SHARE
-        The share of the essays, or of the items of a table, that is scored; participants learn from the rest
-        (default: 0.4 of the essays, and the whole table).
+        The share of the essays, or of the items of a table, that is scored; participants learn from the rest;
+        not with --split (default: 0.4 of the essays, and the whole table).
     items : COLUMN
         A column of the labels, such as the patient, or several, separated by commas; rows that share a value
-        are all Public, all Private, or all to learn from (default: the items of the metric).
+        are all Public, all Private, or all to learn from; not for a corpus (default: the items of the metric).
     split : COLUMN
         A column of the corpus or of the labels that says what each row is for, such as train and test;
-        COLUMN=train:VALUE says what a value means, with commas between several (default: the column Usage of
-        labels, if there is one).
+        COLUMN=train:VALUE says what a value means, with commas between several; not with --test (default: the
+        column Usage of labels, if there is one).
     new_ids : bool
-        Give the rows of the labels other ids, in a random order (default: those of the labels).
+        Give the rows of the labels other ids, in a random order; not for a corpus (default: those of the
+        labels).
     public : SHARE
         The share of the test set that is Public.
     publish_metric : bool

@@ -23,21 +23,23 @@ class Options(OfLimits, OfMetric):
         Print the score alone, and only the warnings which mean that the file is probably wrong or that only a
         part was scored.
     json : bool
-        Print JSON instead of tables.
+        Print JSON instead of tables; --bare prints neither.
     rows : FILE
         Write what became of every row into this .csv, .csv.gz or .parquet.
     table : FILE
         Write a table for a paper, with the submissions as rows: .tex (with booktabs), .md or .csv; with
         --bootstrap it has intervals.
     measures : NAME
-        A measure that is a column of --table; may be repeated (default: all measures).
+        A measure that is a column of --table, without which it is refused; may be repeated (default: all
+        measures).
     bootstrap : N
         Print 95% intervals from N resamples (default: none; 1000 in the report).
     report : HTML
         Write a report as one page that needs no other file.
     texts : FOLDER_OR_FILE
-        Texts for the report: a folder with a file ID.txt for each id, a CSV with columns id and text, or an
-        official file (default: no texts); such a CSV is also compared with markups.
+        Texts for --report, without which only a CSV for markups is read: a folder with a file ID.txt for each
+        id, a CSV with columns id and text, or an official file (default: no texts); such a CSV is also compared
+        with markups.
 
     Other Parameters
     ----------------

@@ -40,7 +40,8 @@ class Options(OfParameters):
     Other Parameters
     ----------------
     thresholds : CSV
-        Apply these thresholds, which an earlier --out wrote, instead of finding some.
+        Apply these thresholds, which an earlier --out wrote, instead of finding some: with --apply, and without
+        SOLUTION and PREDICTIONS.
     folds : N
         How many folds the nested score has.
     effectiveness : P

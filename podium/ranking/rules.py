@@ -172,12 +172,13 @@ class Options(Heading, Rules, Places):
         The leaderboard of the competition's site, to be compared: as Kaggle, Codabench, EvalAI or `podium
         collect` writes it, or a table with the columns team and score.
     team_from : PATTERN
-        Where the team stands in the names of a folder, as a learning platform writes them: a short form such as
-        "{team}_{}_{}_{submission}", or a regular expression with a group team. Groups submission and
-        submitted_at may be there, too. By default, a name is that of a team.
+        Where the team stands in the names of a folder (not with a manifest, which names its teams), as a
+        learning platform writes them: a short form such as "{team}_{}_{}_{submission}", or a regular expression
+        with a group team. Groups submission and submitted_at may be there, too. By default, a name is that of a
+        team.
     side : FOLDER
         A folder of tables with what only the host can say of a submission, such as READ//ABLE's M7: TEAM.csv,
-        or TEAM/SUBMISSION.csv if a team has several submissions.
+        or TEAM/SUBMISSION.csv if a team has several submissions. Not with a manifest that has a column side.
     left_out : CSV
         A CSV with the columns item and reason: items, such as essays, that count for nobody, in any submission.
         Their number and the reasons are published on the page, and the items in ``run.json``.

@@ -11,7 +11,7 @@ from podium.ranking.rewards import BY_NAME, by_name_alone, what_decided
 from podium.ranking.similarity import entry_names
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
-from podium.statistics.doubts import FEWEST_ITEMS
+from podium.statistics.doubts import FEWEST_ITEMS, ROUNDED_TO
 from podium.tables.names import of_other_scripts, shown
 
 ALIKE = 0.5  # the share of the items on which teams agree that a jury must look at
@@ -51,7 +51,8 @@ def better_groups_that_lower(
 
     ``slopes`` says for each winner how fast its score rises with that of each group.
     """
-    worst = {row: min(of_one.items(), key=lambda item: item[1]) for row, of_one in enumerate(slopes) if of_one}
+    rounded = [{group: round(slope, ROUNDED_TO) for group, slope in of_one.items()} for of_one in slopes]
+    worst = {row: min(of_one.items(), key=lambda item: item[1]) for row, of_one in enumerate(rounded) if of_one}
     names = entry_names(
         winners["team"].tolist(), entries, [row for row, (_, slope) in worst.items() if slope < FALLING]
     )

@@ -19,6 +19,7 @@ from podium.ranking.rewards import BY_NAME, by_name_alone, what_decided
 from podium.ranking.similarity import entry_names
 from podium.ranking.uncertainty import Certainty
 from podium.statistics import LEVEL, Doubt, Reason
+from podium.statistics.doubts import ROUNDED_TO
 
 CONFIDENCE = f"{LEVEL:.0%}"  # of all intervals
 LIKELY = 0.05  # a rival is named if it would be first in at least this share of new competitions
@@ -60,13 +61,14 @@ def seconds(runtime: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share in percent. It is 0% or 100% only if it is exactly that.
+    """Write a share in percent. It is 0% or 100% only if it is that, up to the last bits of a sum.
 
-    >>> percent(0.0004), percent(0.124), percent(0.9996), percent(1.0)
+    >>> percent(0.0004), percent(0.124), percent(0.9996), percent(1 - 1e-15)
     ('<0.1%', '12.4%', '>99.9%', '100%')
     """
     if math.isnan(share):
         return "–"
+    share = round(share, ROUNDED_TO) + 0.0  # and no -0%
     if 0 < share < 0.001:
         return "<0.1%"
     if 0.999 < share < 1:
@@ -82,7 +84,7 @@ def in_cases(share: float) -> str:
     """
     if math.isnan(share):
         return "–"
-    if share < LIKELY:
+    if round(share, ROUNDED_TO) < LIKELY:
         return "in hardly any case"
     return f"in {about(share)} of 100 cases"
 
@@ -93,7 +95,7 @@ def about(share: float) -> str:
     >>> about(0.56), about(0.97)
     ('about 60', 'more than 90')
     """
-    return f"about {tens(share)}" if share < CERTAIN else "more than 90"
+    return f"about {tens(share)}" if round(share, ROUNDED_TO) < CERTAIN else "more than 90"
 
 
 def tens(share: float) -> str:
@@ -102,7 +104,8 @@ def tens(share: float) -> str:
     >>> tens(0.56), tens(0.051), tens(0.97)
     ('60', '10', '>90')
     """
-    return ">90" if share >= CERTAIN else str(10 * max(1, round(share * 10)))
+    share = round(share, ROUNDED_TO)
+    return ">90" if share >= CERTAIN else str(10 * max(1, round(round(share * 10, ROUNDED_TO))))
 
 
 def name_of(team: object) -> str:
@@ -312,7 +315,7 @@ class Sentences(NamedTuple):
         kind = "truly_best" if len(names) == 1 else "one_is_truly_best"
         parts = [say(kind, confident=confident(self.facts), number=len(names), teams=names)]
         others = 1 - float(intervals["first_again"].iloc[[row for row, _ in best]].sum(skipna=False))
-        if others >= LIKELY:
+        if round(others, ROUNDED_TO) >= LIKELY:
             parts.append(say("another_first", cases=in_cases(others)))
         may_win = [name for _, name in self._names(np.flatnonzero(intervals["may_win_prize"]))]
         if 1 < (prizes := self.prizes.number) < len(may_win):

@@ -243,8 +243,8 @@ def decisive(details: Sequence[Detail], prizes: Prizes, units: Units) -> Decisiv
     if not winners or not all(each.is_of_groups for each in winners):
         return None
     shares = np.mean([each.shares for each in winners], axis=0)
-    order = np.argsort(-shares, kind="stable")
-    number = int((np.cumsum(shares[order]) < NEARLY_ALL).sum()) + 1
+    order = np.argsort(-shares.round(ROUNDED_TO), kind="stable")
+    number = int((np.cumsum(shares[order]).round(ROUNDED_TO) < NEARLY_ALL).sum()) + 1
     groups, together = units.prepared.groups, units.together
     is_in: Bools = np.asarray(np.isin(groups, order[:number]).any(axis=0))
     all_of = np.arange(len(is_in)) if together is None else together

@@ -3,6 +3,7 @@
 If even the best team does, the solution, the direction of the metric or its columns may be wrong.
 """
 
+import math
 import warnings
 from collections.abc import Collection
 from typing import Any
@@ -16,6 +17,8 @@ from podium.metric.shapes import made_submission
 from podium.tables import ids
 
 __all__ = ["evaluated", "is_worse", "statement"]
+
+SAME = 1e-9  # the relative difference of scores that are the same up to rounding
 
 
 def evaluated(evaluation: Any) -> Any | None:
@@ -61,7 +64,12 @@ def _usual(cells: pd.Series, like: pd.Series) -> object:
 
 
 def is_worse(score: float, constant: float, higher_is_better: bool) -> bool:
-    """Tell whether a score is worse than that of a constant answer; it never is if that has none."""
+    """Tell whether a score is worse than that of a constant answer; it never is if that has none.
+
+    A score that differs in the last bits of a sum alone is the same.
+    """
+    if math.isclose(score, constant, rel_tol=SAME):
+        return False
     return score < constant if higher_is_better else score > constant
 
 

@@ -179,7 +179,7 @@ def _few_make_the_noise(changes: Floats) -> bool:
     if differing < FEWEST_DIFFERING:
         return False
     squares = (changes / np.abs(changes).max()) ** 2
-    return float(squares.sum() ** 2) < FEWEST_LARGE * float((squares**2).sum())
+    return round(float(squares.sum() ** 2 / (squares**2).sum()), ROUNDED_TO) < FEWEST_LARGE
 
 
 def doubt_of_score(units: Units, known: Reaction, fewest: int = FEWEST_ITEMS) -> Doubt | None:
@@ -241,7 +241,7 @@ def _doubt(number: float, shares: Floats, counts: Ints, sizes: Ints, fewest: int
 
 def _doubt_of_tail(index: float) -> Doubt | None:
     """Apply the rule for the index of a tail."""
-    return Doubt(Reason.HEAVY_TAIL) if index < HEAVIEST_TAIL else None
+    return Doubt(Reason.HEAVY_TAIL) if round(index, ROUNDED_TO) < HEAVIEST_TAIL else None
 
 
 def notes(doubts: Sequence[Doubt | None]) -> list[str]:

@@ -13,12 +13,13 @@ from examples.essays import make_competition
 from podium import statistics
 from podium.metric import hosted
 from podium.ranking import examining, sentences, speed, store, uncertainty
+from podium.ranking.cautions import better_groups_that_lower
 from podium.ranking.examining import Detail, How
 from podium.ranking.jury import NOTHING_DECIDED, Prizes, prizes_of
 from podium.ranking.rules import Rules
-from podium.scoring import evaluating
-from podium.statistics import Doubt, Reason
-from podium.statistics.doubts import Reaction, Units
+from podium.scoring import constant, evaluating
+from podium.statistics import Doubt, Reason, doubts
+from podium.statistics.doubts import ROUNDED_TO, Reaction, Units
 from podium.statistics.inference import (
     UNBOUNDED,
     difference_of_draws,
@@ -340,3 +341,51 @@ def test_workers_draw_what_a_resampler_draws_of_all_teams():
     expected = statistics.Resampler(whole, statistics.draw(60, 40, 3), 3).scores(*numbers)
     for drawn, own in zip(stacked([each.scores for each in details]), expected):
         assert drawn.tolist() == own.tolist()
+
+
+# ---- The last bits of a sum ---------------------------------------------------------------------------------
+
+
+def nearly(value: float) -> list[float]:
+    """A number, and what other versions of a library may make of it, within half of the tolerance."""
+    return [
+        value,
+        value * (1 - 4e-16),
+        value * (1 + 4e-16),
+        *(value + sign * 10**-ROUNDED_TO / 2.1 for sign in (1, -1)),
+    ]
+
+
+def test_no_rule_and_no_sentence_depends_on_less_than_the_tolerance():
+    """Between two versions of pandas or numpy, a sum differs in its last bits, and the board must not."""
+    assert ROUNDED_TO == 9
+    for share in (0, 0.001, 0.05, 0.25, 0.35, 0.45, 0.85, 0.95, 0.999, 1):
+        for write in (sentences.percent, sentences.in_cases, sentences.about, sentences.tens):
+            assert {write(each) for each in nearly(share)} == {write(share)}, (write, share)
+    for index in nearly(doubts.HEAVIEST_TAIL):
+        assert doubts._doubt_of_tail(index) is None
+    for score in (0.3, 0.7, -12.5):
+        told = {
+            constant.is_worse(score * (1 + off), score, better)
+            for off in (0, 4e-16, -4e-16)
+            for better in (0, 1)
+        }
+        assert told == {False}
+    assert constant.is_worse(0.3 - 1e-8, 0.3, True)
+
+
+def test_three_equal_items_are_enough_whatever_the_last_bit_says():
+    """By their squares, three equal items are three, and their last bits make them a little less."""
+    others = np.concatenate([np.full(20, 1e-9), np.full(20, -1e-9)])
+    answers = set()
+    for off in np.random.default_rng(0).uniform(-1e-15, 1e-15, (50, 3)):
+        answers.add(doubts._few_make_the_noise(np.concatenate([others, 1 + off])))
+    assert answers == {False}
+    assert doubts._few_make_the_noise(np.concatenate([others, [1.0, 1.0, 0.9]]))
+
+
+def test_equal_slopes_name_the_first_group():
+    slopes = [{"a = 1": -0.2, "a = 2": -0.2 * (1 + 4e-16)}, {"a = 1": -0.2 * (1 + 4e-16), "a = 2": -0.2}]
+    board = pd.DataFrame({"team": ["A", "B"], "rank": [1, 2]})
+    (told,) = better_groups_that_lower(board, slopes, (0, 1))
+    assert "worse for a = 1 would raise the score of A and B" in str(told)

@@ -14,6 +14,7 @@ import pandas as pd
 from podium.common.wording import natural_order
 from podium.scoring import explain
 from podium.scoring.evaluating import Evaluation
+from podium.tables.text_index import TextIndex
 
 WELL = ("matched", "correct")
 TRIMMED = "trimmed"
@@ -327,12 +328,13 @@ def _range(first: int, last: int) -> str:
 
 
 class ItemText:
-    """A text that consists of units, such as words. Without a text, units are shown by their positions."""
+    """A text that consists of words or of characters. Without a text, these are shown by their positions."""
 
-    def __init__(self, text: str | None, unit: str) -> None:
-        self.text = text
-        self.places = [match.span() for match in re.finditer(unit, text or "")]
-        ends = [line.end() for line in re.finditer(r"\n\s*", text or "")]
+    def __init__(self, text: str | None, in_characters: bool) -> None:
+        self.text, known = text, text or ""
+        characters = list(zip(range(len(known)), range(1, len(known) + 1)))
+        self.places = characters if in_characters else TextIndex(known).borders()
+        ends = [line.end() for line in re.finditer(r"\n\s*", known)]
         self.lines = {bisect.bisect_left(self.places, (end,)) for end in ends}
 
     def stretch(self, first: int, end: int) -> tuple[str, str]:
@@ -355,7 +357,7 @@ def _sides(rows: list[ShownRow], text: str | None) -> list[dict[str, Any]]:
     if not records or "pair" not in records[0]:
         return []
     in_characters = "start" in records[0]
-    content = ItemText(text, "(?s)." if in_characters else r"\S+")
+    content = ItemText(text, in_characters)
     length = max([len(content.places), *(record["last"] + 1 for record in records)])
     sides = []
     for pair, is_truth in itertools.product(dict.fromkeys(record["pair"] for record in records), (True, False)):

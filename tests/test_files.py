@@ -140,6 +140,20 @@ def test_other_forms_are_named(content, found):
         parse_table(content, "table.csv", set(), HostError)
 
 
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (bytes(range(0x81, 0xFF)) * 9, "a pickle, a packed file or another form of bytes"),
+        (b"a\x01b\x02" * 99, "another form"),
+        (b"id,x\n1,2\n", "another form"),
+    ],
+)
+def test_what_is_called_parquet_and_is_none_gets_no_advice_on_csv(content, found):
+    cure = r"copy it again, write it with to_parquet, or name it by what it is$"
+    with pytest.raises(HostError, match=rf"^t\.parquet: expected a Parquet table, found {found}; {cure}"):
+        parse_table(content, "t.parquet", set(), HostError)
+
+
 def test_writing_is_all_or_nothing(tmp_path):
     path = tmp_path / "new folder" / "file.txt"
     write_atomically(path, lambda part: part.write_text("first"))

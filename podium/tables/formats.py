@@ -47,6 +47,7 @@ BYTES_PER_VALUE = 8  # the memory that a number takes
 NO_NAMES = ("", "Unnamed: 0")  # of an index that pandas wrote as a first column
 PARQUET = b"PAR1"
 WITH_PANDAS = "write it with to_csv or to_parquet"
+AS_PARQUET = "copy it again, write it with to_parquet, or name it by what it is"
 WITH_GZIP = "pack it with gzip"
 COMMAS = "commas between the columns"
 FIRST_LINE = "the names of the columns in the first line"
@@ -167,14 +168,14 @@ def _check_csv(content: bytes, name: str, error: type[ToolError], most: int) -> 
         raise error(f"{name}: expected at most {megabytes(most)}, found more")
     expected = "Parquet" if name.endswith(".parquet") else "CSV"
     sample = content[:1024] + content[max(1024, len(content) - 64) :]
-    for sign in SIGNS:
-        if re.match(sign.pattern, sample):
-            wanted = sign.expected or f"a {expected} table"
-            raise error(f"{name}: expected {wanted}, found {sign.form}; {sign.advice}")
     if not content:
         raise error(f"{name} is not a {expected} table: it is empty")
+    sign = next((each for each in SIGNS if re.match(each.pattern, sample)), None)
     if expected == "Parquet":
-        raise error(f"{name} is not a Parquet table: found another form; {WITH_PANDAS}")
+        found = sign.form if sign else "another form"
+        raise error(f"{name}: expected a Parquet table, found {found}; {AS_PARQUET}")
+    if sign:
+        raise error(f"{name}: expected {sign.expected or 'a CSV table'}, found {sign.form}; {sign.advice}")
     # Columns are counted before anything is built, because each takes kilobytes of memory. If the second row is
     # longer than the header, pandas takes the cells beyond it for an index, with a million of them for minutes.
     beginning = io.StringIO(content[:BEGINNING].decode("utf-8-sig", errors="replace"), newline="")

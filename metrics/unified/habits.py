@@ -61,6 +61,7 @@ NUMBERS = (
     (re.compile(r"^\s*\d*,\d+\s*$"), "write decimals with a point instead of a comma"),
     (re.compile(r"\d\s*%"), "write shares of 1 instead of percentages"),
 )
+SCORED = {"discourse_type", "predictionstring"} | {f"score_discourse_effectiveness_{d}" for d in (0, 1)}
 LONGEST_SHOWN = 40  # characters of a cell
 # If more than this share of the essays have no prediction, and of the predicted ones are unknown, ids changed.
 OTHER_VERSION = 0.1
@@ -89,7 +90,8 @@ def recognize(
             f"{', or --effectiveness 0.5,' if is_command() else ''} scores the segmentation alone. The "
             f"submission has {_shown(own, 100)}"
         )
-    if row_id not in frame and row_id not in OTHER_NAMES.values():
+    is_scored = SCORED.issubset(frame) and len(frame.columns) > len(SCORED)  # else the metric lists what it has
+    if is_scored and row_id not in frame and row_id not in OTHER_NAMES.values():
         # Lines count from 1, and the first one is the header. A column that is scored is never made up, even if
         # it names the rows.
         frame = frame.assign(**{row_id: [f"of line {line}" for line in range(2, len(frame) + 2)]})

@@ -130,6 +130,15 @@ def of_cells(write, *columns):
     return lambda frame: frame.assign(**{name: frame[name].map(write) for name in columns})
 
 
+@pytest.mark.parametrize("column", ["essay_id", "discourse_type", "predictionstring"])
+def test_a_rejection_lists_no_column_that_the_file_does_not_have(column):
+    """Podium numbers the rows of a file without ids, but only to score it."""
+    given = pd.read_csv(SUBMISSION).drop(columns=["row_id", column])
+    with pytest.raises(SubmissionRejected) as caught:
+        podium.score(pd.read_csv(SOLUTION), given)
+    assert "row_id" not in str(caught.value).partition("It has")[2]
+
+
 MISTAKES = {
     "spaces in headers": (lambda frame: frame.rename(columns=" {} ".format), "rename 5 columns: ' essay_id '"),
     "upper case": (lambda frame: frame.rename(columns=str.upper), "rename 5 columns: 'ESSAY_ID' to 'essay_id'"),

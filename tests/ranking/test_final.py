@@ -19,8 +19,10 @@ import metric
 import podium
 from boost import boost
 from podium.common.errors import ToolError, UsageError
+from podium.metric import hosted
 from podium.ranking import output, robustness, run_json
 from podium.ranking.rules import Rules
+from podium.ranking.sentences import Sentences
 from tests.support.boards import TABLE_2
 from tests.support.finished_run import TEAMS, arguments
 
@@ -140,6 +142,17 @@ def test_a_board_in_python_has_the_tables_the_sentences_and_the_picture(finished
     assert by_score.certainty is None
     texts = [each.text for each in ElementTree.fromstring(by_score.plot().svg).findall(".//{*}text")]
     assert [text for text in texts if text in teams] == by_score.leaderboard["team"].tolist()
+
+
+def test_a_board_asks_for_the_direction_once_and_makes_its_sentences_once(finished_run, tmp_path, monkeypatch):
+    asked, made = [], []
+    direction, by_question = hosted.higher_is_better, Sentences.by_question
+    monkeypatch.setattr(hosted, "higher_is_better", lambda *given: asked.append(given) or direction(*given))
+    monkeypatch.setattr(Sentences, "by_question", lambda self: made.append(self) or by_question(self))
+    board = podium.rank(again=finished_run / "final", out=tmp_path / "other", resamples=0, jobs=1)
+    assert board.sentences.board is board.leaderboard
+    assert [board.summary[0] in repr(board), len(made)] == [True, 1]
+    assert len(asked) <= 2  # once for the solution, and once to see whether the metric says
 
 
 def test_what_again_lacks_is_said(run_copy, call):

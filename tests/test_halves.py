@@ -12,6 +12,7 @@ from podium import statistics
 from podium.common.errors import UsageError
 from podium.scoring import evaluating
 from podium.statistics import Doubt, Reason, halves
+from tests.support import command_line
 
 ROWS = 300
 
@@ -245,3 +246,21 @@ def test_a_difference_is_asked_for_its_own_doubts():
     assert halves.doubt_of_difference(-0.1, mine, theirs) == Doubt(Reason.FAR)
     nothing = halves.Centered(np.empty(0), Doubt(Reason.TOO_SLOW, 9))
     assert halves.doubt_of_difference(-0.2, nothing, nothing) == Doubt(Reason.TOO_SLOW, 9)
+
+
+def test_draws_show_that_they_go_on(monkeypatch, capsys, tmp_path):
+    """Without a terminal there is a line every ten seconds, and here after each task."""
+    monkeypatch.setattr("podium.common.progress.SECONDS_BETWEEN_LINES", 0.0)
+    rows = [f"{number},{number % 2}" for number in range(40)]
+    for name, answers in (("solution", rows), ("a", rows), ("b", [f"{number},1" for number in range(40)])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["id,y", *answers, ""]))
+    (tmp_path / "acc.py").write_text(
+        "def score(solution, submission, row_id_column_name):\n"
+        "    return float((solution['y'].to_numpy() == submission['y'].to_numpy()).mean())\n"
+    )
+    paths = [tmp_path / f"{name}.csv" for name in ("solution", "a", "b")]
+    code, _, err = command_line.run(
+        capsys, "score", *paths, "--metric", tmp_path / "acc.py", "--bootstrap", 200
+    )
+    assert code == 0
+    assert re.search(r"scoring parts of the items: [1-9]\d* of \d+, about \d+ s left", err)

@@ -7,7 +7,9 @@ one. So an interrupted run goes on where it stopped, and another run or a cluste
 
 import dataclasses
 import functools
+import math
 import operator
+import sys
 import warnings
 from collections.abc import Sequence
 
@@ -16,6 +18,7 @@ import pandas as pd
 
 from podium.common.arrays import Floats, Ints
 from podium.common.options import as_option
+from podium.common.wording import counted
 from podium.ranking import store
 from podium.ranking.examining import MOST_TEAMS, Detail, Examined, How
 from podium.ranking.job import Job, entry_name, frame_of, sha256
@@ -30,6 +33,7 @@ from podium.statistics.population import Scores
 from podium.tables import ids
 from podium.tables.sameness import row_hashes
 
+SECONDS_WORTH_TELLING = 30.0  # of work, of which is said beforehand how long it takes
 TIMED = 2  # files that are scored to find out how long a draw takes
 
 
@@ -178,9 +182,21 @@ def _number_of(pool: Pool, how: How, files: Sequence[Submission]) -> tuple[int, 
     number = halves.number_of_draws(seconds, pool.workers.number)
     if not number:
         return 0, halves.too_slow(seconds, pool.workers.number)
+    _say_how_long(seconds * number / pool.workers.number, number, len(distinct))
     header = {"context": context, "sha256": "", "draws": number}
     store.save(pool.store, name, store.encode(header, None))
     return number, None
+
+
+def _say_how_long(seconds: float, number: int, files: int) -> None:
+    """Say before long work how long it will take, and how to do without it."""
+    if seconds >= SECONDS_WORTH_TELLING:
+        print(
+            f"scoring {counted(files, 'file')} on {number:,} halves of the items takes about "
+            f"{counted(math.ceil(seconds / 60), 'minute')}; {as_option('resamples', 0)} leaves it out",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def _draws_of(pool: Pool, how: How, files: Sequence[Submission]) -> list[Floats] | None:

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from podium.child.workers import alone, nothing, spread, start_workers
+from podium.common import progress
 from podium.common.arrays import Bools, Floats, Ints
 from podium.common.errors import ToolError
 from podium.metric.contract import Metric
@@ -195,12 +196,16 @@ def of_submissions(
     tasks = [(2, each) for each in pieces(number)] + [(4, each) for each in pieces(QUARTERS)]
     drawn = []
     jobs = processes if seconds * number >= SECONDS_TO_START else 1
-    with start_workers(jobs, len(tasks), ready=None if is_built_in else nothing) as workers:
+    ready = None if is_built_in else nothing
+    title = "scoring parts of the items"
+    with start_workers(jobs, len(tasks), ready=ready) as workers, progress.shown(title) as show:
         for submission in submissions:
-            answers = dict(spread(workers, functools.partial(_draw, asked, submission), tasks))
-            for answer in answers.values():
+            answers: dict[tuple[int, range], Floats] = {}
+            for task, answer in spread(workers, functools.partial(_draw, asked, submission), tasks):
                 if isinstance(answer, Exception):
                     raise answer
+                answers[task] = answer
+                show(len(drawn) * len(tasks) + len(answers), len(submissions) * len(tasks))
             drawn.append(np.concatenate([answers[task] for task in tasks]))
     return [centered(score, *np.split(of_one, [number])) for score, of_one in zip(of_scores, drawn)]
 

@@ -172,3 +172,18 @@ def test_rows_of_one_patient_are_drawn_together_by_a_metric_with_statistics(file
     assert (together.certainty[ends].to_numpy() != alone.certainty[ends].to_numpy()).any(axis=1).all()
     with pytest.raises(UsageError, match='items="day": expected a column of the solution'):
         rank(files, "other", items="day")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (29.0, ""),
+        (
+            61.0,
+            "scoring 3,000 files on 200 halves of the items takes about 2 minutes; resamples=0 leaves it out\n",
+        ),
+    ],
+)
+def test_how_long_draws_take_is_said_before_they_begin(capsys, seconds, said):
+    half_samples._say_how_long(seconds, 200, 3000)
+    assert capsys.readouterr().err == said

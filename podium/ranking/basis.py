@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from podium.common.errors import ToolError
+from podium.common.statements import say
 from podium.common.wording import counted, listed, printable
 from podium.ranking.speed import KEYS
 from podium.tables.files import Location, read_bytes
@@ -59,14 +60,13 @@ def lines(facts: dict[str, Any], organizer: str) -> dict[str, str]:
 
 def _measuring(how: dict[str, Any], machine: str | None) -> str:
     """Say on which machine, how isolated and how often models ran."""
-    models = counted(how["models"], "model")
     if "runs" not in how or not how["engines"]:
-        return f"The organizer gave the runtimes of {models}; how they were measured is not known."
+        return say("runtimes_were_given", models=how["models"])
     fewest, most = how["runs"]
     times = "once" if most == 1 else f"{most} times" if fewest == most else f"{fewest} to {most} times"
     engines = [each for each in how["engines"] if each != WITHOUT]
     sandbox = f"in a sandbox ({listed(engines)})" if engines else "without a sandbox"
     if engines and len(engines) < len(how["engines"]):
         sandbox += ", and some without one"
-    each = " each" if how["models"] > 1 else ""
-    return f"{models} ran {times}{each} {sandbox}{f', on this machine: {machine}' if machine else ''}."
+    where = f", on this machine: {machine}" if machine else ""
+    return say("models_ran", models=how["models"], times=times, sandbox=sandbox, where=where)

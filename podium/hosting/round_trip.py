@@ -18,7 +18,7 @@ from podium.common.errors import HostError, ToolError
 from podium.common.wording import counted
 from podium.contest import pipeline, reading
 from podium.contest.recorded import PRIVATE
-from podium.hosting.folders import SOLUTION, Files, Trial, as_texts, written_rows
+from podium.hosting.folders import PUBLIC, SAMPLE, SOLUTION, Files, Trial, as_texts, written_rows
 from podium.hosting.kaggle import acceptance, emulate
 from podium.metric.contract import Metric
 from podium.metric.shapes import Finding, Level, demand, note
@@ -29,6 +29,7 @@ from podium.tables.formats import csv_bytes
 
 SAME = "is read by Kaggle as by podium"
 WORDS = "has no word that Kaggle takes for empty"
+ANOTHER_SAMPLE = "; name another sample submission by --sample, with answers that a table keeps as they are"
 CLOSE = 1e-9  # relative: older pandas, as Kaggle's, may read another last bit of a decimal
 
 ScoresOrError = Mapping[str, float] | ToolError  # the score of each part, or why there is none
@@ -95,9 +96,11 @@ def _compared(
     if not ours.is_like(meant):
         expected = expected or outcome(metric, arguments, meant)
         if differs := _difference(expected, outcome(metric, arguments, ours), 0.0):
-            raise HostError(
+            found = (
                 f"{trial.name} does not read back as it was meant: {meant.first_difference(ours)}; {differs}"
             )
+            is_sample = trial.name == f"{PUBLIC}/{SAMPLE}" and not meant.submission.equals(ours.submission)
+            raise HostError(found + (ANOTHER_SAMPLE if is_sample else ""))
     tables = emulate.read_tables(metric, truths[1], file, arguments["row_id_column_name"])
     return of_kaggle(metric, arguments, (ours, Seen(*tables[:2])), Path(file).name, expected)
 

@@ -158,6 +158,7 @@ def test_labels_that_no_submission_reads_alike_are_told(capsys, tmp_path):
         "submission, column label, row number 1: expected '1', found 1; its score in All is 0 instead of "
         in err
     )
+    assert "; name another sample submission by --sample" in err
 
 
 TEXTS = '(solution["label"].astype(str) == submission["label"].astype(str))[kept]'
@@ -198,3 +199,4 @@ def test_a_type_that_changes_the_score_is_told(capsys, tmp_path, gap):
         "solution, column label: expected cells of type float64, found int64; its score in All is 0 instead of "
     )
     assert (code, f"does not read back as it was meant: {found}" in err) == (4, True)
+    assert "--sample" not in err  # the difference lies in the solution

@@ -525,6 +525,35 @@ def test_a_folder_without_a_metric_and_a_name_that_is_none(tmp_path: Path) -> No
         hosted.load("nobody")
 
 
+@pytest.mark.parametrize("answer", ["weight (g)", 'a "b"', "label"])
+def test_a_new_metric_with_the_columns_of_a_host(
+    answer: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    """Its samples have rows from all over the table, and it passes as it is."""
+    host_line.stay_in_process(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    table = pd.DataFrame({"photo": [f"p{n}" for n in range(200)], "site": "a", answer: np.arange(200) / 8})
+    table.to_csv("labels.csv", index=False)
+    assert cli.main(["new", "own", "--labels", "labels.csv"]) == 0
+    solution, submission = (
+        pd.read_csv(tmp_path / "own" / "samples" / f"{each}.csv") for each in ("solution", "submission")
+    )
+    assert list(solution) == ["photo", "site", answer, "Usage"]
+    assert list(submission) == ["photo", answer]
+    assert (solution["photo"].iloc[-1], len(solution)) == ("p199", 30)
+    capsys.readouterr()
+    assert cli.main(["check", "own"]) == 0
+    assert "fail" not in capsys.readouterr().out
+
+
+def test_labels_without_answers_make_no_new_metric(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "labels.csv").write_text("id\na\nb\n")
+    assert cli.main(["new", "own", "--labels", "labels.csv"]) == 4
+    assert "expected ids in the first column, answers in the last one" in capsys.readouterr().err
+    assert not (tmp_path / "own").exists()
+
+
 @pytest.fixture
 def new(tmp_path: Path, monkeypatch: Any) -> Path:
     """The folder that `podium new sixth --statistics` writes."""

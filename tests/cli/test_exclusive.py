@@ -30,6 +30,7 @@ FILES = {
             "tune labels.csv a.csv --thresholds b.csv --apply a.csv --out c.csv",
             "without SOLUTION and PREDICTIONS",
         ),
+        ("new out --labels labels.csv --statistics", "Not with --statistics"),
         ("score labels.csv a.csv --measures score", "without which it is refused"),
         ("rank labels.csv manifest.csv --metric acc.py --out out --team-from {team}", "not with a manifest"),
         ("rank labels.csv manifest.csv --metric acc.py --out out --side .", "Not with a manifest"),

@@ -10,8 +10,8 @@ for one essay as for all.
 """
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,7 @@ SHAPES: dict[str, tuple[str, tuple[int, ...]]] = {
 TEXTS_AT_ONCE = 64  # The probabilities of this many texts fit into the processor's cache.
 
 Labels = Sequence[str] | Mapping[Any, str] | None
+T = TypeVar("T")
 
 
 # ---- Into spans ------------------------------------------------------------------------------------------
@@ -122,7 +123,7 @@ def from_tokens(
     if isinstance(texts, str):
         texts, offset_mapping, predictions = [texts], [offset_mapping], [predictions]
     tokens = _of_offsets(texts, offset_mapping, essay)
-    spans = concat(list(map(_segments, _decoded(tokens, predictions, labels))))
+    spans = concat(_decoded(tokens, predictions, labels, _segments))
     return select(spans, min_words, min_probability, join_gap)
 
 
@@ -181,7 +182,7 @@ def from_word_ids(
     if _is_flat(word_ids):
         word_ids, predictions = [word_ids], [predictions]  # of one window
     tokens = _of_word_ids(word_ids, texts, essay)
-    spans = concat(list(map(_segments, _decoded(tokens, predictions, labels))))
+    spans = concat(_decoded(tokens, predictions, labels, _segments))
     return select(spans, min_words, min_probability, join_gap)
 
 
@@ -233,7 +234,7 @@ def from_word_labels(
         for number, (text, of_text) in enumerate(zip(texts, given)):
             door.require_equal_sizes({f"words of text {number}": text.split(), "predictions": of_text})
     tokens = _of_words(np.array(list(map(len, given)), dtype=np.int64))
-    spans = concat(list(map(_segments, _decoded(tokens, given, labels))))
+    spans = concat(_decoded(tokens, given, labels, _segments))
     return select(spans, min_words, min_probability, join_gap)
 
 
@@ -279,13 +280,13 @@ def word_probabilities(
         texts, offset_mapping, predictions = [texts], [offset_mapping], [predictions]
     tokens = _of_offsets(texts, offset_mapping, essay)
     found = np.zeros((int(tokens.words.sum()), len(LABELS)))
-    for block in _decoded(tokens, predictions, labels):
-        found[block.word[differs(block.word)]] = _probabilities_of_words(block)
+    for words, probabilities in _decoded(tokens, predictions, labels, _probabilities_of_words):
+        found[words] = probabilities
     return np.split(found, tokens.first_words[1:])[: len(tokens.words)]
 
 
-def _probabilities_of_words(block: "_Block") -> Floats:
-    """Compute the probabilities of `LABELS` for each word that has a token, (words, labels)."""
+def _probabilities_of_words(block: "_Block") -> tuple[Ints, Floats]:
+    """Compute the probabilities of `LABELS` for each word that has a token: the words, and (words, labels)."""
     of_types, beginning, *_ = _by_type(block)
     share = np.divide(beginning, of_types, out=np.zeros_like(of_types), where=of_types > 0)
     start = np.flatnonzero(differs(block.word))
@@ -295,7 +296,7 @@ def _probabilities_of_words(block: "_Block") -> Floats:
     columns[:, 0] = means_of_words[-1]
     columns[:, 1::2] = (means_of_words * surest)[:-1].T
     columns[:, 2::2] = (means_of_words * (1 - surest))[:-1].T
-    return columns
+    return block.word[start], columns
 
 
 # ---- The words of tokens ---------------------------------------------------------------------------------
@@ -464,14 +465,19 @@ class _Block(NamedTuple):
     first_words: Ints  # (texts,) the number of the first word of each text
 
 
-def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Block]:
-    """Read the predictions for all texts, some texts at once; warn of words that have no prediction."""
+def _decoded(tokens: _Tokens, predictions: Any, labels: Labels, work: Callable[[_Block], T]) -> list[T]:
+    """Read the predictions for tokens whose words are known, and do some work on them, some texts at once.
+
+    This is the one entry for predictions, whatever says to which words they belong. Words that have none are
+    warned of.
+    """
     given = _cut(predictions, tokens)
     scheme = _Scheme.of(labels, _are_names(given))
     relations.check_rows(given, len(TYPES) in scheme.kinds)
     lacks = np.ones(int(tokens.words.sum()), dtype=bool)
     order = np.argsort(tokens.text_of, kind="stable")
     borders = np.arange(TEXTS_AT_ONCE, len(tokens.words), TEXTS_AT_ONCE)
+    results = []
     for windows in np.split(order, np.searchsorted(tokens.text_of[order], borders)):
         probabilities = _probabilities([given[number] for number in windows.tolist()], windows, scheme)
         own = tokens.of_windows(windows)
@@ -481,7 +487,7 @@ def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Blo
         if not differs(tokens.text_of[windows]).all():
             word, probabilities = _averaged(word, tokens.part[own], probabilities)
         lacks[word] = False
-        yield _Block(word, probabilities, scheme, tokens.first_words)
+        results.append(work(_Block(word, probabilities, scheme, tokens.first_words)))
     if lacks.any() and tokens.fits:
         text = np.repeat(np.arange(len(tokens.words)), tokens.words)[lacks]
         cut = np.unique(text)
@@ -491,6 +497,7 @@ def _decoded(tokens: _Tokens, predictions: Any, labels: Labels) -> Iterator[_Blo
             "the texts; a segment has such a word only where it goes on behind it",
             stacklevel=4,
         )
+    return results
 
 
 def _cut(predictions: Any, tokens: _Tokens) -> list[npt.NDArray[Any]]:

@@ -194,7 +194,7 @@ def of_submissions(
     if number is None and not (number := number_of_draws(seconds, processes)):
         return [Centered(np.empty(0), too_slow(seconds, processes)) for _ in submissions]
     tasks = [(2, each) for each in pieces(number)] + [(4, each) for each in pieces(QUARTERS)]
-    drawn = []
+    drawn: list[Floats] = []
     jobs = processes if seconds * number >= SECONDS_TO_START else 1
     ready = None if is_built_in else nothing
     title = "scoring parts of the items"

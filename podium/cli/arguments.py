@@ -30,7 +30,8 @@ def seconds(text: str) -> float:
 def competition(options: "OfCompetition") -> "Competition":
     """The competition that the options name, with the parameters that its record has."""
     from podium.contest import recorded
-    from podium.hosting.competition import Competition, summary
+    from podium.hosting.competition import Competition
+    from podium.hosting.competition_pages import summary
     from podium.hosting.folders import SOLUTION, row_id
     from podium.metric import hosted
 

@@ -36,7 +36,8 @@ class Options(Terms, OfCompetition):
 def run(options: Options) -> None:
     """Write the bundle, and tell where it is."""
     from podium.hosting.bundles import bundle
-    from podium.hosting.competition import keep_parameters, to_edit
+    from podium.hosting.competition import keep_parameters
+    from podium.hosting.competition_pages import to_edit
 
     dates = [date for date in (options.start, options.switch, options.end) if date is not None]
     if any(first >= second for first, second in itertools.pairwise(dates)):

@@ -11,7 +11,7 @@ import pytest
 import podium
 from podium import cli
 from podium.contest.recorded import RECORD
-from podium.hosting import competition
+from podium.hosting import competition_pages
 from podium.hosting.terms import LAST_DATE
 from podium.metric import hosted
 from tests.support.corpora import make_corpus
@@ -373,4 +373,4 @@ def test_a_renamed_metric_file_is_known_by_its_content(capsys, tmp_path, in_proc
 def test_the_heading_of_a_section_is_no_summary(tmp_path, docstring, summary):
     text = ACCURACY.replace("BODY", f'"""{docstring}\n    """\n    return 1.0')
     (tmp_path / "mine.py").write_text(f'"""Of the file."""\n{text}')
-    assert competition.summary(hosted.load(tmp_path / "mine.py")) == summary
+    assert competition_pages.summary(hosted.load(tmp_path / "mine.py")) == summary

@@ -9,7 +9,8 @@ from typing import Any
 
 from podium.hosting.bundles import program
 from podium.hosting.bundles.program import Content
-from podium.hosting.competition import Competition, pages
+from podium.hosting.competition import Competition
+from podium.hosting.competition_pages import pages
 from podium.hosting.folders import METRIC, SAMPLE, SOLUTION, STARTER
 from podium.hosting.terms import Terms
 

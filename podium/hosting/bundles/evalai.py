@@ -11,7 +11,8 @@ from typing import Any
 
 from podium.hosting.bundles import program
 from podium.hosting.bundles.program import Content
-from podium.hosting.competition import GAP, Competition, pages
+from podium.hosting.competition import Competition
+from podium.hosting.competition_pages import GAP, pages
 from podium.hosting.folders import SOLUTION
 from podium.hosting.terms import Terms
 from podium.scoring.evaluating import PARTS

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from podium.common.errors import HostError, ToolError, UsageError
 from podium.contest import pipeline, reading
 from podium.hosting import leaks, round_trip
-from podium.hosting.competition import PAGES, Competition, keep_parameters, pages, to_edit
+from podium.hosting.competition import Competition, keep_parameters
+from podium.hosting.competition_pages import PAGES, pages, to_edit
 from podium.hosting.folders import PERFECT, PUBLIC, STARTER
 from podium.hosting.kaggle import acceptance, client, emulate
 from podium.metric import hosted

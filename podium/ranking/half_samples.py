@@ -122,9 +122,6 @@ def of_board(
             return Examined(0, [], units)
         how = how._replace(resamples=number)
     drawn = _draws_of(pool, how, files)
-    if drawn is None:
-        why = "the draws of some files are not in the store, so the submissions have to be ranked once more"
-        return Examined(how.resamples, [], units, silence=why)
     number = how.resamples
     scores = [(each.scores or {})[how.part] for each in chosen]
     centered = [halves.centered(score, of_file[:number]) for score, of_file in zip(scores, drawn)]
@@ -175,8 +172,6 @@ def _number_of(pool: Pool, how: How, files: Sequence[Submission]) -> tuple[int, 
         return int(store.header_of(entry)["draws"]), None
     distinct = list({file.digests: file for file in files}.values())
     timed = distinct[:TIMED]
-    if not all(each.path for each in timed):
-        return 0, Doubt(Reason.TOO_SLOW)
     times = dict(pool.one_by_one(functools.partial(_time, how), dict(enumerate(timed))))
     seconds = sum(times.values()) / len(times) * len(distinct)
     number = halves.number_of_draws(seconds, pool.workers.number)
@@ -199,8 +194,8 @@ def _say_how_long(seconds: float, number: int, files: int) -> None:
         )
 
 
-def _draws_of(pool: Pool, how: How, files: Sequence[Submission]) -> list[Floats] | None:
-    """Load or compute the draws of files, each followed by its fingerprint; None if a file cannot be read."""
+def _draws_of(pool: Pool, how: How, files: Sequence[Submission]) -> list[Floats]:
+    """Load or compute the draws of files, each followed by its fingerprint."""
     context, number = _context(pool.job, how), how.resamples
     drawn: dict[str, Floats] = {}  # by the hashes of the files
     distinct = {file.digests: file for file in files}
@@ -209,8 +204,6 @@ def _draws_of(pool: Pool, how: How, files: Sequence[Submission]) -> list[Floats]
         if entry is not None and (kept := store.decode(entry)) is not None:
             drawn[digests] = kept[:, 0]
     missing = [file for digests, file in distinct.items() if digests not in drawn]
-    if not all(file.path for file in missing):
-        return None
     pieces = halves.pieces(number)
     tasks = {at * number + each.start: (file, each) for at, file in enumerate(missing) for each in pieces}
     waiting: list[dict[int, Floats]] = [{} for _ in missing]

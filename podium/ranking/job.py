@@ -7,7 +7,7 @@ import os
 import platform
 import threading
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -105,12 +105,12 @@ def digest_of(content: Content) -> str:
 TABLES = ("runtimes", "failed", "teams", "site_board", "left_out", "again")
 
 
-def opened(options: Options, unread: Collection[str] = ()) -> Options:
+def opened(options: Options) -> Options:
     """The same options with the files that they name, each of which is read once for all who use it."""
     read: dict[str, Any] = {
         name: ReadFile.of(path) for name in TABLES if (path := getattr(options, name)) is not None
     }
-    if "submissions" not in unread and is_manifest(options.submissions):
+    if is_manifest(options.submissions):
         read["submissions"] = ReadFile.of(options.submissions)
     solution = options.solution
     if not isinstance(solution, ReadFile):

@@ -18,7 +18,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,7 +77,6 @@ class Scored(NamedTuple):
     failed: str | None  # the unexpected error of the metric
     measured: str | None  # the `Job.measured` with which the scores were computed
     has_statistics: bool  # whether the entry contains statistics beside the scores
-    is_exact: bool  # whether the scores are those of the sums of the statistics, to the last bit
     mistakes: tuple[tuple[str, str], ...] = ()  # kinds and sentences, as the metric's companion tells them
 
     @property
@@ -209,8 +207,6 @@ def _entry(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation) 
     """Make the entry of a submission that has scores."""
     scores = {part: float(score) for part, score in evaluation.scores.items()}
     header |= {"scores": scores, "measured": job.measured, "mistakes": mistakes_of(evaluation)}
-    if evaluation.statistics is not None:
-        header["exact"] = evaluating.scores_of(evaluation.solution, evaluation.statistics) == scores
     packed = b""
     # Answers that cannot be compared, or a companion that fails, are no fault of a submission.
     with suppress(CompanionError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -492,7 +488,6 @@ def _scored(entry: bytes) -> Scored:
         header.get("failed"),
         header.get("measured"),
         store.has_statistics(entry),
-        header.get("exact", False),
         tuple((kind, sentence) for kind, sentence in header.get("mistakes", [])),
     )
 
@@ -505,11 +500,6 @@ def _measured_otherwise(results: Mapping[int, Scored], job: Job) -> list[int]:
 def _measured(pool: Pool, results: dict[int, Scored]) -> list[Scored]:
     """Put the results in order, and compute scores again that were computed with other parameters."""
     other = _measured_otherwise(results, pool.job)
-    if not pool.solution.metric.is_built_in and not all(results[number].is_exact for number in other):
-        raise UsageError(
-            f"--again with other parameters: the scores of {Path(pool.job.metric).name} are those of its sums "
-            "only up to rounding, so rank the submissions again"
-        )
     for number, new in zip(other, pool.ask(measure, [results[number].entry for number in other], "measuring")):
         if all(map(math.isfinite, new.values())):
             results[number] = results[number]._replace(scores=new)

@@ -66,8 +66,8 @@ class Pool(NamedTuple):
         results = collected(self.workers, work, read, title, len(entries))
         if lacking := len(entries) - len(results):
             raise UsageError(
-                f"the store {self.store} lacks {lacking:,} of {len(entries):,} submissions, or they were "
-                "scored by other versions: rank the submissions once more"
+                f"the store {self.store} has lost {lacking:,} of {len(entries):,} submissions while they were "
+                "ranked; run the command again"
             )
         return [*results.values()]
 

@@ -106,7 +106,7 @@ def print_report(final: "FinalBoard") -> None:
     if final.variants is not None and len(final.variants) and final.options.variants:
         console.print_table("The board under other decisions", final.variants)
     print("", *final.summary, sep="\n")
-    print(f"\nwritten to {final.folder}", flush=True)
+    print(*filter(None, [f"\nwritten to {final.folder}", final.doubtful_items]), sep="\n", flush=True)
     if counts["rejected"]:
         without = f"teams without any score, not on the board: {counts['teams_without_score']:,}"
         teams = listed(sorted(set(final.rejected["team"])))

@@ -1,81 +1,118 @@
-"""Is the solution right? Items on which the best teams answer alike, and otherwise than the solution.
+"""Is the solution right? The items come first on which most of the best files give the same other answer.
 
-Weak teams are wrong by themselves, so the best ones are asked, each file once. An item is suspicious by three
-*signs*, each of which is a share: how many answers are the same other one, how many are not the right one, and
-how many probabilities speak against what else is true of it. No sign tells a wrong label from a mistake that
-models share. So a sign is told only if many more items show it than the other items would lead one to expect.
+Weak files are wrong by themselves, so the best ones are compared, and of near copies only one. No count tells
+a wrong label from a mistake that models share, so nothing is concluded from it: people have to look. The table
+is for those who can correct the solution. It is never published, because it gives away the answers.
 """
 
-import math
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from podium.common.arrays import Bools, Floats, Ints
-from podium.scoring.answers import Answers
-from podium.scoring.explain import ratio
+from podium.common.wording import plural
+from podium.metric.contract import Prepared
+from podium.ranking import store
+from podium.scoring.answers import Answers, asked, unpack
+from podium.scoring.evaluating import ALL, Solution
+from podium.scoring.explain import groups_of_items, ratio
 
-MOST_FILES = 10  # distinct files, the best ones
-FEWEST_FILES = 5  # with fewer, chance gives the same other answer too easily
-# From this share on an item shows a sign. An item of several things has some that are easy to get right.
-ALIKE, ALIKE_IN_SEVERAL, UNSOLVED, AGAINST = 0.8, 0.5, 1.0, 0.8
-STEPS = 10, 40  # to which the shares of items of several things are rounded down: as many as an item has things
-MATCHES_PER_FILE = 2  # with fewer, the probabilities of an item say little
-FEWEST_ITEMS, MARGIN, RARE = 3, 1.5, 0.01  # a sign is told if chance gives so many items so rarely
-
-# The beta-binomials of which the likeliest one is taken: their means, and variances beyond a binomial's.
-MEANS, SPREADS = np.geomspace(1e-4, 0.9, 60), np.geomspace(1e-3, 50, 60)
+MOST_FILES = 10  # the best ones
+FEWEST_FILES = 5  # with fewer, chance gives the same other answer too easily to speak of it
+NEAR_COPIES = 0.5  # two files that agree so often where few others do count as one
+AT_ONCE = 2048  # items whose scores are computed at once
 
 
-class Suspicion(NamedTuple):
-    """What may show that the solution is wrong about an item."""
+def best_rows(
+    leaderboard: pd.DataFrame, entries: Sequence[int], similar: pd.DataFrame, higher_is_better: bool
+) -> list[int]:
+    """The rows of the best files by score; of near copies, the best one alone."""
+    number_of = dict(zip(leaderboard["team"], entries))
+    near = similar[similar["agreement"] >= NEAR_COPIES]
+    pairs = [
+        {number_of.get(team), number_of.get(other)} for team, other in zip(near["team"], near["other_team"])
+    ]
+    sign = -1 if higher_is_better else 1
+    best: list[int] = []
+    for row in np.argsort(sign * leaderboard["score"].to_numpy(dtype=np.float64), kind="stable").tolist():
+        if not any(entries[row] == entries[other] or {entries[row], entries[other]} in pairs for other in best):
+            best.append(row)
+        if len(best) == MOST_FILES:
+            break
+    return best
 
-    name: str  # the column of the table of items
-    least: int  # how many of so many steps an item has at least that shows it
-    steps: int
-    shown: Bools  # the items that show it, (n,)
-    expected: float  # how many of them the other items would lead one to expect
-    is_single: bool  # whether an item is one thing, so that the steps are the files
 
-    @property
-    def is_told(self) -> bool:
-        """Whether so many items show it that chance hardly explains it."""
-        number = int(self.shown.sum())
-        return number >= FEWEST_ITEMS and _at_least(number, MARGIN * self.expected) < RARE
+def of_best(solution: Solution, entries: Sequence[bytes]) -> tuple[pd.DataFrame, int] | None:
+    """List the items of the part that decides, those to look at first, from the entries of the best files.
 
+    Behind the table stands how many files have answers that can be compared. It is None if neither answers nor
+    scores of single items are known. The columns of the table:
 
-def told(asked: pd.DataFrame, answers: Sequence[Answers], number: int) -> tuple[pd.DataFrame, Floats]:
-    """Tell what some files answer to each of so many items, in shares of their answers.
-
-    Where an item has several things, such as segments, the most suspicious one is named. Behind the table
-    stands the share of right answers to each item in each file, (n, files).
+    - ``item``: its id;
+    - ``answered``, ``same``, ``against``, ``contradict``, ``row``, ``label``, ``answer``: see `compared`;
+    - ``best``, ``mean``: of the scores that the files would have on this item alone;
+    - the sub-populations.
     """
-    labels, true = np.unique(asked["label"].to_numpy(dtype=object), return_inverse=True)
-    item, given = asked["item"].to_numpy(), np.stack([each.codes for each in answers])
-    same, other = _same_other(given, true)
-    is_right = given == true
+    is_counted, names, groups = _counted(solution)
+    given, scores = _comparable(entries), _scores(solution, entries)
+    table = pd.DataFrame({"item": names})
+    order: list[Any] = []  # what sorts the items, the least first
+    if given:
+        things = asked(solution, given[0].columns)
+        some = is_counted[things["item"]]
+        things = things[some].assign(item=(np.cumsum(is_counted) - 1)[things["item"][some]])
+        table = table.join(compared(things, [each.taken(some) for each in given], len(table)))
+        order += [-table.filter(["same", "against"]).max(axis=1).fillna(0), -table["contradict"].fillna(0)]
+    if scores is not None:
+        better = 1 if solution.higher_is_better else -1
+        best, mean = (better * of(better * scores, axis=1) for of in (np.max, np.mean))
+        table = table.assign(best=best.round(4), mean=mean.round(4))
+        order += [np.nan_to_num(better * each, nan=np.inf) for each in (best, mean)]
+    if not order:
+        return None
+    groups = groups.rename(columns={name: f"{name} of item" for name in groups if name in table})
+    return table.join(groups).iloc[np.lexsort(order[::-1])].reset_index(drop=True), len(given)
+
+
+def compared(things: pd.DataFrame, answers: Sequence[Answers], number: int) -> pd.DataFrame:
+    """Count for each of so many items how many files contradict the solution.
+
+    Where an item has several things, such as segments, the counts are averages over these, and the one is named
+    with the largest count. The columns of the table:
+
+    - ``answered``: the number of files that say anything about the item;
+    - ``same``: of files that give the same other label;
+    - ``against``: of files whose probabilities speak against what else is true; only if there are any;
+    - ``contradict``: of files that do not give the label or whose probabilities speak against the rest;
+    - ``row``, ``label``, ``answer``: the thing, its label, and the commonest other one.
+    """
+    labels, true = np.unique(things["label"].to_numpy(dtype=object), return_inverse=True)
+    item, given = things["item"].to_numpy(), np.stack([each.codes for each in answers])
+    probabilities = np.stack([each.probabilities for each in answers])
     size = np.bincount(item, minlength=number)
-
-    def share(of_things: Any, most: int) -> Floats:
-        return ratio(np.bincount(item, of_things, minlength=number), most * size)
-
-    answered = [np.bincount(item, each.is_answered, minlength=number) > 0 for each in answers]
-    things = asked[["item", "row"]].assign(label=labels[true], answer=np.append(labels, "")[other])
-    worst = np.argsort(-(same * (len(answers) + 1) - is_right.sum(axis=0)), kind="stable")
-    named = things.iloc[worst].drop_duplicates("item").set_index("item").astype(object)
+    same, other = _same_other(given, true)
+    is_against = probabilities < 0.5
+    against = is_against.sum(axis=0)
+    contradict = ((given != true) | is_against).sum(axis=0)
+    counts = {"same": same, "against": against, "contradict": contradict}
+    if np.isnan(probabilities).all():
+        del counts["against"]
     table = pd.DataFrame(
-        {
-            "answered": np.sum(answered, axis=0),
-            "agree": share(same, len(answers)),
-            "unsolved": 1 - share(is_right.sum(axis=0), len(answers)),
-            "against": _against(item, answers, number),
-            "things": size,
-        }
+        {name: ratio(np.bincount(item, each, minlength=number), size) for name, each in counts.items()}
     )
-    table = table.join(named.reindex(range(number), fill_value=""))
-    return table, np.stack([share(each, 1) for each in is_right], axis=1)
+    table = table.astype("Int64") if (size <= 1).all() else table.round(2)
+    answered = [np.bincount(item, each.is_answered, minlength=number) > 0 for each in answers]
+    table.insert(0, "answered", np.sum(answered, axis=0))
+    named = things[["item", "row"]].assign(label=labels[true], answer=np.append(labels, "")[other])
+    worst = (
+        named.iloc[np.lexsort((-contradict, -np.maximum(same, against)))]
+        .drop_duplicates("item")
+        .set_index("item")
+    )
+    return table.join(worst.astype(object).reindex(range(number), fill_value=""))
 
 
 def _same_other(given: Ints, true: Ints) -> tuple[Ints, Ints]:
@@ -88,63 +125,55 @@ def _same_other(given: Ints, true: Ints) -> tuple[Ints, Ints]:
     return most, which
 
 
-def _against(item: Ints, answers: Sequence[Answers], number: int) -> Floats:
-    """The share of an item's probabilities that make something else likelier than what is true."""
-    given = np.stack([each.probabilities for each in answers])
-    against, known = (
-        np.bincount(item, each.sum(axis=0), minlength=number) for each in (given < 0.5, ~np.isnan(given))
-    )
-    return ratio(against, np.where(known >= MATCHES_PER_FILE * len(answers), known, 0))
+def _counted(solution: Solution) -> tuple[Bools, list[str], pd.DataFrame]:
+    """Which items decide, their names, and their groups."""
+    part = solution.deciding
+    if not solution.prepared:
+        rows = solution.rows[part][solution.rows[ALL]]
+        names = solution.frame[solution.arguments["row_id_column_name"]][solution.rows[part]]
+        return rows, [*map(str, names)], pd.DataFrame(index=range(len(names)))
+    prepared = solution.prepared[part]
+    return solution.items[part], [*map(str, prepared.items)], groups_of_items(prepared).reset_index(drop=True)
 
 
-def signs(table: pd.DataFrame, files: int) -> list[Suspicion]:
-    """Find the items that show a sign, and how many would be expected to."""
-    if files < FEWEST_FILES:
+def _comparable(entries: Sequence[bytes]) -> list[Answers]:
+    """Read the answers in entries; those of other columns than most cannot be compared."""
+    columns = [store.header_of(entry).get("answered") for entry in entries]
+    usual = Counter(tuple(each) for each in columns if each is not None).most_common(1)
+    if not usual:
         return []
-    is_single = bool((table["things"] <= 1).all())
-    steps = files if is_single else int(np.clip(table["things"].median(), *STEPS))
-    found = []
-    for name, least in (
-        ("agree", ALIKE if is_single else ALIKE_IN_SEVERAL),
-        ("unsolved", UNSOLVED),
-        ("against", AGAINST),
-    ):
-        is_known = table[name].notna().to_numpy()
-        counts = np.floor(table[name].fillna(0.0).to_numpy() * steps + 1e-9).astype(np.int64)
-        border = math.ceil(least * steps - 1e-9)
-        shown = is_known & (counts >= border)
-        often = expected(counts[is_known], steps, border)
-        found.append(Suspicion(name, border, steps, shown, often, is_single))
-    return found
+    same = [entry for entry, each in zip(entries, columns) if each is not None and tuple(each) == usual[0][0]]
+    return [unpack(store.packed_of(entry), usual[0][0]) for entry in same]
 
 
-def expected(counts: Ints, steps: int, border: int) -> float:
-    """How many counts reach a border, as those below it would lead one to expect.
-
-    A beta-binomial is fitted to those below: things differ in how hard they are, so a binomial is too narrow.
-    Where most mistakes are shared, almost any number could be expected, and all counts are the most.
-    """
-    below = np.bincount(counts, minlength=steps + 1)[:border]
-    likely = _beta_binomials(steps)
-    share = likely[..., :border].sum(axis=-1)
-    fit = (below * np.log(likely[..., :border])).sum(axis=-1) - below.sum() * np.log(share)
-    best = np.unravel_index(np.argmax(fit), fit.shape)
-    return min(float(below.sum() * max(1 - share[best], 0.0) / share[best]), float(len(counts)))
+def _scores(solution: Solution, entries: Sequence[bytes]) -> Floats | None:
+    """Score each item alone, (n, files), or None without statistics."""
+    if not solution.prepared:
+        return None
+    kept, prepared = solution.items[solution.deciding], solution.prepared[solution.deciding]
+    numbers = [store.decode(entry) for entry in entries]
+    scores = [_alone(prepared, each[kept]) for each in numbers if each is not None]
+    return np.stack(scores, axis=1) if scores else None
 
 
-def _beta_binomials(steps: int) -> Floats:
-    """The probabilities of 0 to so many steps for each mean and spread, (means, spreads, steps + 1)."""
-    from scipy import special  # takes long to import
+def _alone(prepared: Prepared, numbers: Floats) -> Floats:
+    """The score of each item alone, (n,), from the statistics of a file, (n, k)."""
+    groups, scores = np.asarray(prepared.groups), []
+    for first in range(0, len(numbers), AT_ONCE):
+        some = numbers[first : first + AT_ONCE]
+        sums = np.zeros((len(some), len(prepared.labels), numbers.shape[1]))
+        for of_attribute in groups[:, first : first + AT_ONCE]:
+            sums[np.arange(len(some)), of_attribute] = some
+        with np.errstate(all="ignore"):
+            scores.append(prepared.measures(sums)[..., 0])
+    return np.concatenate(scores)
 
-    mean, spread, number = np.meshgrid(MEANS, SPREADS, np.arange(steps + 1), indexing="ij")
-    first, second = mean / spread, (1 - mean) / spread
-    of_shares = special.betaln(first + number, second + steps - number) - special.betaln(first, second)
-    likely: Floats = special.comb(steps, number) * np.exp(of_shares)
-    return np.maximum(likely, 1e-300)
 
-
-def _at_least(number: int, mean: float) -> float:
-    """The probability that a Poisson variable reaches a number."""
-    from scipy import special
-
-    return float(special.pdtrc(number - 1, mean))
+def sentence(items: pd.DataFrame, files: int, noun: str) -> str:
+    """Say which items to look at first, from the table of `of_best`; empty if too few files were compared."""
+    if files < FEWEST_FILES:
+        return ""
+    number = int((items.filter(["same", "against"]).max(axis=1) > files / 2).sum())
+    where = f"on the first {number:,}" if number > 1 else "on the first one" if number else "on none"
+    told = f"items.csv has the {plural(noun)} to look at before the prize: {where} of {len(items):,}"
+    return f"{told}, most answers of the {files} best files agree with each other and not with the solution."

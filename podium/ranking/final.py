@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from podium.ranking import jury, picture
+from podium.ranking import answer_key, jury, picture
 from podium.ranking.jury import Prizes
 from podium.ranking.picture import Picture
 from podium.ranking.rules import ALL_TEAMS, TEAM_PAGE, Options
@@ -79,6 +79,7 @@ class FinalBoard:
     chance: Certainty | None = None  # what chance may have done; None without draws or statistics
     site: pd.DataFrame | None = None
     items: pd.DataFrame | None = None
+    files_compared: int = 0  # of the best ones, whose answers the table of items counts
     changes: pd.DataFrame | None = None
     # What the companion takes for a mistake in a file, by its team and its name.
     mistakes: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
@@ -135,6 +136,14 @@ class FinalBoard:
     def summary(self) -> list[str]:
         """The sentences for the jury with which the page begins."""
         return [sentence for some in self.summary_by_question.values() for sentence in some]
+
+    @property
+    def doubtful_items(self) -> str:
+        """Say which items of the table ``items`` to look at first; empty if too few files can be compared."""
+        if self.items is None:
+            return ""
+        noun = "row" if self.facts["halves"] else self.facts["item"]
+        return answer_key.sentence(self.items, self.files_compared, noun)
 
     @property
     def warnings(self) -> list[str]:

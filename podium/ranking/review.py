@@ -9,7 +9,7 @@ import pandas as pd
 
 from podium.common.statements import Statement
 from podium.contest import pipeline
-from podium.ranking import store, suspects
+from podium.ranking import answer_key, store
 from podium.ranking.board import Inputs
 from podium.ranking.cautions import of_other_cells, shared_mistakes
 from podium.ranking.final import FinalBoard
@@ -25,11 +25,10 @@ from podium.scoring.explain import OTHER_CELLS
 
 def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> FinalBoard:
     """Add to a board what makes one doubt the solution."""
-    items, of_items = _of_items(final, pool, scored)
+    items, compared = _of_items(final, pool, scored)
     facts = dict(final.facts)
     # If the solution or the direction may be wrong, the whole board is.
-    of_files = map(str, _of_files(final, inputs, pool, scored))
-    facts["warnings"] = [*of_files, *facts["warnings"], *map(str, of_items)]
+    facts["warnings"] = [*map(str, _of_files(final, inputs, pool, scored)), *facts["warnings"]]
     if len(inputs.left_out):
         facts["left_out"] = inputs.left_out.to_dict("records")
     mistakes = {
@@ -37,7 +36,7 @@ def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Sco
         for file, each in zip(inputs.submissions, scored)
         if each.mistakes
     }
-    return replace(final, facts=facts, items=items, mistakes=mistakes)
+    return replace(final, facts=facts, items=items, files_compared=compared, mistakes=mistakes)
 
 
 def _of_files(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> list[Statement]:
@@ -96,19 +95,12 @@ def _score_of_constant(pool: Pool, pairs: Sequence[tuple[Submission, Scored]]) -
     return float(kept["scores"][pool.solution.deciding])
 
 
-def _of_items(final: FinalBoard, pool: Pool, scored: Sequence[Scored]) -> tuple[pd.DataFrame | None, list[str]]:
-    """List the items, those that the best files answer otherwise first, and say how many to look at."""
+def _of_items(final: FinalBoard, pool: Pool, scored: Sequence[Scored]) -> tuple[pd.DataFrame | None, int]:
+    """List the items, those to look at first, and count the best files that are compared there."""
     board, files = final.leaderboard, final.submissions
     counts = files[files["chosen"]]
     number_of = dict(zip(counts["team"], counts.index))
-    rows = suspects.best_rows(board, final.entries, pool.solution.higher_is_better)
-    teams = board["team"].iloc[rows].tolist()
-    entries = [pool.load(scored[number_of[team]].entry) for team in teams]
-    told = suspects.of_best(pool.solution, [entry for entry in entries if entry is not None])
-    if told is None:
-        return None, []
-    pairs = final.similar[final.similar[["team", "other_team"]].isin(teams).all(axis=1)]
-    alike = len({*pairs["team"], *pairs["other_team"]})
-    noun = final.facts["item"] if pool.solution.prepared else "row"
-    sentence = suspects.sentence(*told, noun, alike)
-    return told[0], [sentence] if sentence else []
+    rows = answer_key.best_rows(board, final.entries, final.similar, pool.solution.higher_is_better)
+    entries = [pool.load(scored[number_of[team]].entry) for team in board["team"].iloc[rows]]
+    told = answer_key.of_best(pool.solution, [entry for entry in entries if entry is not None])
+    return told or (None, 0)

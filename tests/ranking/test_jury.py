@@ -353,3 +353,28 @@ def test_an_exported_board_leaves_its_baselines_out(competition, tmp_path):
     board, notices = read_board(path)
     assert set(board["team"]) == set(TEAMS) - {"Bo"}
     assert notices == [f"{path}: left out, as a baseline does not compete: Bo"]
+
+
+@pytest.mark.filterwarnings("ignore:.*not there and are rejected")
+def test_corrections_of_ten_teams_are_made_one_after_the_other(says_folder, says, rank_says):
+    """One is late, one file is missing, one team withdraws, and the late one asks why."""
+    teams = [*"ABCDEFGHIJ"]
+    for place, team in enumerate(teams):
+        says(team, 1 - place / 20, 1 - place / 10)
+    times = {team: f"2026-03-01T{10 + place}:00:00" for place, team in enumerate(teams)} | {"D": "2026-03-02"}
+    rows = [f"{team},teams\\{team}.csv,{at}" for team, at in [*times.items(), ("K", "2026-03-01")]]
+    (says_folder / "manifest.csv").write_text("\n".join(["team,path,submitted_at", *rows, ""]))
+    code, _, err = rank_says("--deadline", "2026-03-01", teams="manifest.csv")
+    assert code == 0
+    assert "2 not scored, see rejected.csv: D, K" in err
+    final = says_folder / "final"
+    assert pd.read_csv(final / "rejected.csv")["team"].tolist() == ["D", "K"]
+    (says_folder / "teams.csv").write_text("team,status,reason\nB,withdrawn,\n")
+    second = podium.rank(again=final, teams=says_folder / "teams.csv", out=says_folder / "second", jobs=1)
+    assert second.leaderboard["team"].tolist() == [*"ACEFGHIJ"]
+    assert second.leaderboard["rank"].tolist() == [*range(1, 9)]
+    third = podium.rank(again=second.folder, team="D", out=says_folder / "third", jobs=1)
+    assert third.leaderboard["team"].tolist() == [*"ACEFGHIJ"]
+    page = (third.folder / "team.html").read_text(encoding="utf-8")
+    assert "submitted 2026-03-02, after the deadline of 2026-03-01 23:59:59 UTC" in page
+    assert podium.verify(third.folder, jobs=1)

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium.common.errors import HostError, ToolError, UsageError
+from podium.common.options import as_option
 from podium.common.wording import counted, listed, printable
 from podium.hosting.bundles import evaluator
 from podium.hosting.folders import new_folder
@@ -319,11 +320,13 @@ def _chosen_phase(phases: Sequence[str], name_of: Mapping[str, str], phase: str 
     """The name of the phase that was asked for by its name or number, or of the only one; None without any."""
     if phase is None:
         if len(phases) > 1:
-            raise UsageError(f"the export has several phases, so name one with --phase: {listed(phases, 20)}")
+            cure = f"name one with {as_option('phase')}: {listed(phases, 20)}"
+            raise UsageError(f"the export has several phases, so {cure}")
         return phases[0] if phases else None
     chosen = name_of.get(phase, phase)
     if chosen not in phases:
-        raise UsageError(f"--phase {phase}: expected one of {listed(phases, 20) or 'no phase'}")
+        there = listed(phases, 20) or "no phase"
+        raise UsageError(f"{as_option('phase', phase)}: expected one of {there}")
     return chosen
 
 

@@ -94,7 +94,7 @@ def test_codabench(tmp_path: Path) -> None:
             (6, "kim", "Finished", "Final"),
         ),
     )
-    with pytest.raises(UsageError, match=r"several phases, so name one with --phase: Final, Public$"):
+    with pytest.raises(UsageError, match=r"several phases, so name one with phase: Final, Public$"):
         collect("codabench", *exports, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
     collected = collect("codabench", *exports, out=tmp_path / "out", phase="Final")

@@ -131,7 +131,7 @@ def _search(folder: Path, known: Known, innocent: Mapping[str, Sequence[str]]) -
                 if file.is_table() and "*" not in excused:
                     for table in file.tables():
                         check(file.name, _without(table, excused), known)
-                elif not excused and file.name not in WRITTEN:
+                elif prints[file.name][0] and not excused and file.name not in WRITTEN:
                     others[file.name] = None
             except (HostError, MemoryError):
                 raise

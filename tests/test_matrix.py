@@ -6,6 +6,7 @@ option meets every contest, and every other option on one of them.
 
 import itertools
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import podium
 from podium.common.errors import HostError, SubmissionRejected, UsageError
+from podium.metric import hosted
 from tests.support import command_line
 from tests.support.contests import CONTESTS, Contest
 
@@ -33,13 +36,15 @@ def rounds(options: Sequence[str], number: int) -> Iterator[list[tuple[str, ...]
         yield [tuple(filter(None, pair)) for pair in pairs]
 
 
-def matrix(options: Mapping[str, Make]) -> Any:
+def matrix(
+    options: Mapping[str, Make], contests: Sequence[str] = (*CONTESTS,), fast: Sequence[str] = FAST
+) -> Any:
     """A test for each contest with its pairs of options; they are run one after the other."""
-    cases = zip(CONTESTS, rounds([*options], len(CONTESTS)))
+    cases = zip(contests, rounds([*options], len(contests)))
     return pytest.mark.parametrize(
         ("name", "pairs"),
         [
-            pytest.param(name, pairs, id=name, marks=[] if name in FAST else pytest.mark.slow)
+            pytest.param(name, pairs, id=name, marks=[] if name in fast else pytest.mark.slow)
             for name, pairs in cases
         ],
     )
@@ -134,6 +139,23 @@ def test_options_of_score(name, pairs, contest_of, capsys, tmp_path):
         check_score(pair, score, printed, out)
 
 
+@pytest.mark.parametrize("name", ["sample", "texts as ids", "paths as ids", "lower is better", "statistics"])
+def test_python_and_json_give_the_score_of_the_command(name, contest_of, capsys):
+    contest = contest_of(name)
+    code, printed, _ = command_line.run(capsys, "score", *contest.files, "--json", *contest.asked)
+    assert code == 0
+    metric = hosted.load(contest.metric or contest.recorded or "unified")
+    parameters = hosted.parse_parameters(metric, contest.parameters)
+    tables = [pd.read_csv(path, dtype={"id": str}) for path in contest.files]
+    evaluation = podium.score(*tables, metric=str(metric.path), **parameters)
+    values = json.loads(printed)
+    assert values["score"] == evaluation.score
+    assert {part.lower(): score for part, score in evaluation.scores.items() if part != "All"} == {
+        part: values[part] for part in ("public", "private") if part in values
+    }
+    assert values["signature"] == evaluation.signature
+
+
 def check_score(pair: tuple[str, ...], score: float, printed: str, out: Path) -> None:
     """What options cannot change, says what the score without them says."""
     values = json.loads(printed) if "--json" in pair and "--bare" not in pair else {}
@@ -148,3 +170,108 @@ def check_score(pair: tuple[str, ...], score: float, printed: str, out: Path) ->
             assert table["score"].iloc[0] == pytest.approx(score, abs=1e-6)
     if "--folds" in pair and "--json" in pair:
         assert [each["score"] for each in values["folds"]] == pytest.approx([values["score"]])
+
+
+def run_pairs(capsys, tmp_path, contest, pairs, options, command):
+    """Run a command with each pair of options; refuse tracebacks and codes that are not documented."""
+    for pair in pairs:
+        out = tmp_path / "_".join(pair)
+        out.mkdir()
+        given = [word for option in pair for word in options[option](contest, out)]
+        code, printed, told = command_line.run(capsys, *command(pair, out), *given)
+        assert code == 0 or (code in REFUSED and "error: " in told), (pair, told)
+        yield pair, out, code, printed
+
+
+# ---- podium rank -------------------------------------------------------------------------------------------
+
+
+def decisions(contest: Contest, out: Path) -> Path:
+    """A table of the jury that says of one team that it wins no prize."""
+    (out / "jury.csv").write_text("team,status,reason\nTwo,no prize,works for the host\n")
+    return out / "jury.csv"
+
+
+def left_out(contest: Contest, out: Path) -> Path:
+    """A table that leaves out one item."""
+    pd.DataFrame({"item": contest.items[:1], "reason": "a wrong label"}).to_csv(out / "items.csv", index=False)
+    return out / "items.csv"
+
+
+OF_RANK: dict[str, Make] = {
+    "--prizes": lambda contest, out: ["--prizes", "1"],
+    "--variants": lambda contest, out: ["--variants"],
+    "--items": lambda contest, out: ["--items", contest.group],
+    "--part": lambda contest, out: ["--part", "Private"],
+    "--resamples": lambda contest, out: ["--resamples", "40"],
+    "--team": lambda contest, out: ["--team", "Two"],
+    "--title": lambda contest, out: ["--title", "A & B"],
+    "--table": lambda contest, out: ["--table", out / "board.md"],
+    "--teams": lambda contest, out: ["--teams", decisions(contest, out)],
+    "--left-out": lambda contest, out: ["--left-out", left_out(contest, out)],
+    "--jobs": lambda contest, out: ["--jobs", "2"],
+    "--time-limit": lambda contest, out: ["--time-limit", "60s"],
+    "--seed": lambda contest, out: ["--seed", "4"],
+    "--organizer": lambda contest, out: ["--organizer", 'the "house"'],
+}
+CHANGE_THE_BOARD = {"--part", "--left-out"}
+
+
+def teams_of(contest: Contest, folder: Path) -> Path:
+    """A folder with the two submissions of a contest, each of a team."""
+    folder.mkdir()
+    for team, path in zip(("One", "Two"), contest.submissions):
+        copy = shutil.copytree if path.is_dir() else shutil.copy
+        copy(path, folder / f"{team}{path.suffix}")
+    return folder
+
+
+@matrix(OF_RANK, ["paths as ids"], fast=())
+@pytest.mark.filterwarnings("ignore")
+def test_options_of_rank(name, pairs, contest_of, capsys, tmp_path):
+    contest = contest_of(name)
+    asked = ["rank", contest.solution, teams_of(contest, tmp_path / "teams"), *contest.asked, "--no-boost"]
+
+    def command(pair: Sequence[str], out: Path) -> list[object]:
+        usual = {"--resamples": "0", "--jobs": "1"}
+        more = [word for option, value in usual.items() if option not in pair for word in (option, value)]
+        return [*asked, "--out", out / "board", *more]
+
+    code, _, told = command_line.run(capsys, *command((), tmp_path))
+    assert code == 0, told
+    plain = pd.read_csv(tmp_path / "board" / "final_leaderboard.csv").set_index("team")["score"]
+    values = json.loads(command_line.run(capsys, "score", *contest.files, "--json", *contest.asked)[1])
+    assert plain["One"] == values.get("private", values["score"])
+    for pair, out, code, _ in run_pairs(capsys, tmp_path, contest, pairs, OF_RANK, command):
+        refused = {"--part"} if "private" not in values else set()
+        refused |= {"--items"} if not contest.group else set()
+        refused |= {"--variants", "--left-out"}  # which not every metric has
+        assert code == 0 or refused & {*pair}, pair
+        if code == 0 and not CHANGE_THE_BOARD & {*pair}:
+            board = pd.read_csv(out / "board" / "final_leaderboard.csv").set_index("team")["score"]
+            assert board.to_dict() == plain.to_dict(), pair
+            if "--table" in pair:
+                assert all(team in (out / "board.md").read_text() for team in plain.index)
+
+
+# ---- podium estimate ----------------------------------------------------------------------------------------
+
+OF_ESTIMATE: dict[str, Make] = {
+    "team": lambda contest, out: ["Two"],
+    "--json": lambda contest, out: ["--json"],
+    "--runtimes": lambda contest, out: ["--runtimes", "10,20,30"],
+    "--max-boost": lambda contest, out: ["--max-boost", "0.1"],
+    "--eligibility-ratio": lambda contest, out: ["--eligibility-ratio", "1.1"],
+    "--slowdown-limit": lambda contest, out: ["--slowdown-limit", "1.5"],
+}
+
+
+@pytest.mark.parametrize("pairs", [*rounds([*OF_ESTIMATE], len(OF_ESTIMATE) - 1)])
+def test_options_of_estimate(pairs, capsys, tmp_path):
+    (tmp_path / "board.csv").write_text("team,score,runtime\nOne,0.6,30\nTwo,0.59,20\nThree,0.5,10\n")
+    asked = ["estimate", tmp_path / "board.csv"]
+    for pair, _, code, printed in run_pairs(
+        capsys, tmp_path, None, pairs, OF_ESTIMATE, lambda pair, out: asked
+    ):
+        assert code == 0 or "team" not in pair, pair
+        assert code or "--json" not in pair or json.loads(printed)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from podium.cli import main
-from podium.contest import pipeline
+from podium.contest import pipeline, recorded
 from podium.metric import hosted
 from podium.scoring import evaluating
 from tests.support.samples import ROOT
@@ -56,9 +56,25 @@ class Contest(NamedTuple):
         return [*named, *(word for each in self.parameters for word in ("--set", each))]
 
     @property
+    def files(self) -> tuple[Path, Path]:
+        """The solution and the first submission."""
+        return self.solution, self.submissions[0]
+
+    @property
+    def recorded(self) -> str:
+        """The metric in the record of files that `podium make` wrote."""
+        record = recorded.read(recorded.folder_of(self.solution))
+        return str(record.path.parent / record.metric_file) if record and record.metric_file else ""
+
+    @property
+    def row_id(self) -> str:
+        """The column of ids of a solution in a table."""
+        return "row_id" if not self.metric and not self.recorded else "id"
+
+    @property
     def items(self) -> list[str]:
         """The ids of its items."""
-        metric = hosted.load(self.metric or "unified")
+        metric = hosted.load(self.metric or self.recorded or "unified")
         solution = pipeline.opened(metric, str(self.solution), hosted.parse_parameters(metric, self.parameters))
         return sorted(evaluating.names_of_rows(solution).unique())
 
@@ -138,20 +154,25 @@ def _with_statistics(folder: Path) -> Contest:
     return Contest(samples / "solution.csv", (samples / "submission.csv", other), str(folder / "own"))
 
 
+def table_of_labels(folder: Path, with_parts: bool = True) -> tuple[Path, Path, Path]:
+    """A table of labels, perhaps with a column that says what is the test set, a sample and a metric."""
+    (folder / "own.py").write_text(ACCURACY)
+    labels = pd.DataFrame({"id": [f"row {number}" for number in range(2 * ROWS)]})
+    labels["day"] = [f"day {number // 4}" for number in range(2 * ROWS)]
+    labels["answer"] = np.random.default_rng(6).choice(["cat", "dog", "fox"], 2 * ROWS)
+    if with_parts:
+        labels["for"] = np.where(labels.index < ROWS, "train", "test")
+    path = _written(labels, folder / "labels.csv")
+    return path, _written(labels[["id"]].assign(answer="cat"), folder / "sample.csv"), folder / "own.py"
+
+
 def _made(*options: str) -> Callable[[Path], Contest]:
     """The files that `podium make` writes of a table of labels, whose record names the metric."""
 
     def contest(folder: Path) -> Contest:
-        (folder / "own.py").write_text(ACCURACY)
-        labels = pd.DataFrame({"id": [f"row {number}" for number in range(2 * ROWS)]})
-        labels["day"] = [f"day {number // 4}" for number in range(2 * ROWS)]
-        labels["answer"] = np.random.default_rng(6).choice(["cat", "dog", "fox"], 2 * ROWS)
-        labels["for"] = np.where(labels.index < ROWS, "train", "test")
-        given = labels.drop(columns=[] if "for" in options else "for")
-        path = _written(given, folder / "labels.csv")
-        sample = _written(labels[["id"]].assign(answer="cat"), folder / "sample.csv")
+        path, sample, metric = table_of_labels(folder, with_parts="for" in options)
         files = folder / "files"
-        asked = ["make", path, "--metric", folder / "own.py", "--sample", sample, "--out", files, "--seed", "3"]
+        asked = ["make", path, "--metric", metric, "--sample", sample, "--out", files, "--seed", "3"]
         assert main([*map(str, asked), *options]) == 0
         other = pd.read_csv(files / "private" / "solution.csv", dtype=str)[["id", "answer"]]
         other.loc[::3, "answer"] = "dog"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.common.errors import HostError, UsageError
+from podium.common.version import __version__
 from podium.common.wording import listed, printable
 from podium.metric import executed, hosted
 from podium.ranking import made_again, output, rank, run_json
@@ -19,6 +20,7 @@ from podium.ranking.job import versions
 from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, RUN, Options
 from podium.ranking.submissions import Submission, find, unzipped
 from podium.tables.files import Location, read_bytes
+from podium.tables.formats import csv_bytes, parse_rows
 
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
 # Readers, or a server that shows them a folder, may take files with these endings for a part of a board.
@@ -93,6 +95,8 @@ def _notices(facts: Mapping[str, Any], home: Path) -> list[str]:
         for name, now in here.items()
         if facts["versions"].get(name) != now
     ]
+    if _is_of_other_version(facts):
+        notices.append("pages were not compared, because another version may draw them otherwise")
     if unseen := [file for file in facts["outputs"] if not (home / file).exists()]:
         notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")
     return notices
@@ -136,6 +140,8 @@ def changed_files(
     facts: dict[str, Any], outputs: dict[str, bytes], again: dict[str, Any], home: Path, is_same: bool
 ) -> list[str]:
     """List tables, pages and, if all else is the same, the line of the record that comes out differently."""
+    if _is_of_other_version(facts):
+        return _changed_since(facts, outputs, again, home, is_same)
     differences: list[str] = []
     again["outputs"] = output.digests(outputs)
     for file in sorted(outputs.keys() | facts["outputs"].keys()):
@@ -145,6 +151,52 @@ def changed_files(
         difference = _first_difference((home / RUN).read_bytes(), record_again)
         differences.append(f"{RUN} comes out differently{difference}")
     return differences
+
+
+def _is_of_other_version(facts: Mapping[str, Any]) -> bool:
+    """Whether another version of podium has made a board."""
+    return bool(facts["versions"].get("podium") != __version__)
+
+
+def _changed_since(
+    facts: dict[str, Any], outputs: dict[str, bytes], again: dict[str, Any], home: Path, is_same: bool
+) -> list[str]:
+    """List what differs on a board of an earlier version, whose pages and files for machines are still these.
+
+    A later version may draw pages otherwise, and may add tables, columns and facts. So published pages are
+    compared with the record alone, and of tables and of the record what was there then.
+    """
+    differences: list[str] = []
+    for file, recorded in facts["outputs"].items():
+        if (path := home / file).is_file():
+            published = path.read_bytes()
+            if output.digests({file: published})[file] != recorded:
+                differences.append(f"{file} is not the one that {RUN} names")
+            elif file.endswith(".csv"):
+                differences += changed_file(file, _as_in(published, outputs.get(file)), recorded, home)
+    whole = {name: value for name, value in facts.items() if name not in ("outputs", *CIRCUMSTANCES)}
+    if is_same and not differences and not _is_part_of(whole, again):
+        differences.append(f"{RUN} comes out differently")
+    return differences
+
+
+def _as_in(published: bytes, again: bytes | None) -> bytes | None:
+    """A table with the columns of the published one alone, in their order."""
+    if again is None:
+        return None
+    header = next(iter(parse_rows(published, "the published table", UsageError)))
+    ours, *rows = parse_rows(again, "the table", UsageError)
+    places = [ours.index(name) if name in ours else len(ours) for name in header]
+    return csv_bytes([header, *([[*row, ""][place] for place in places] for row in rows)])
+
+
+def _is_part_of(then: Any, now: Any) -> bool:
+    """Tell whether all that was recorded is recorded now, too."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        return all(name in now and _is_part_of(value, now[name]) for name, value in then.items())
+    if isinstance(then, list) and isinstance(now, list):
+        return len(then) == len(now) and all(map(_is_part_of, then, now))
+    return bool(then == now)
 
 
 def _changed_submissions(

@@ -130,13 +130,14 @@ def read(folder: Location) -> dict[str, Any]:
         for name, form in _forms().items()
         if records.fault_in(facts.get(name), form) or not _is_whole(name, facts[name])
     ]
+    made_by = facts["versions"]["podium"] if "versions" not in wrong else ""
+    is_other = made_by.partition(".")[0] != __version__.partition(".")[0]
+    if made_by and (is_other or (wrong and made_by != __version__)):
+        raise UsageError(
+            f"{path}: expected a run of podium {__version__}, found one of podium {made_by:.20}; "
+            "read and verify it with that version"
+        )
     if wrong:
-        made_by = facts["versions"]["podium"] if "versions" not in wrong else ""
-        if made_by not in ("", __version__):
-            raise UsageError(
-                f"{path}: expected a run of podium {__version__}, found one of podium {made_by:.20}; "
-                "read and verify it with that version"
-            )
         raise UsageError(f"{path}: expected the run.json of podium rank; '{wrong[0]}' is wrong or missing")
     return facts
 

@@ -226,7 +226,7 @@ def teams_of(contest: Contest, folder: Path) -> Path:
     return folder
 
 
-@matrix(OF_RANK, ["paths as ids"], fast=())
+@matrix(OF_RANK, ["paths as ids", "lower is better", "texts as ids"], fast=())
 @pytest.mark.filterwarnings("ignore")
 def test_options_of_rank(name, pairs, contest_of, capsys, tmp_path):
     contest = contest_of(name)

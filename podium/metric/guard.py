@@ -189,7 +189,7 @@ def _guarded_in(metric: Metric, value: Any) -> Any:
     """Guard every function in a companion, or in what one of its functions handed out."""
     if isinstance(value, type):
         return value
-    told = _of_own_companion if metric.is_built_in else _of_companion
+    told = _of_built_in_companion if metric.is_built_in else _of_companion
     if isinstance(value, Companion | Variants):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         for name, each in fields.items():
@@ -242,7 +242,7 @@ def _of_companion(problem: BaseException, description: str) -> ToolError:
     return CompanionError(f"the companion raised an unexpected error: {description}")
 
 
-def _of_own_companion(problem: BaseException, description: str) -> ToolError | None:
+def _of_built_in_companion(problem: BaseException, description: str) -> ToolError | None:
     """What becomes of an error of the companion of a built-in metric, which calls functions of its metric."""
     name = type(problem).__name__
     return VISIBLE[name](str(problem)) if name in VISIBLE else None

@@ -120,14 +120,14 @@ def load(metric: Location) -> Metric:
         demands, or it has the ``NAME`` of a built-in metric.
     """
     if str(metric) in names():
-        return _load_own(str(metric))
+        return _load_built_in(str(metric))
     path = find(metric)
-    name = _own_metric_with(path)
+    name = _built_in_metric_with(path)
     if name is None:
         return _load_once(Path(os.path.abspath(path)), tuple(executed.of_metric(path).items()))
     if path != built_in.file(name):
         _warn_of_companion(path, name)
-    return _load_own(name)
+    return _load_built_in(name)
 
 
 @functools.lru_cache(maxsize=8)
@@ -164,7 +164,7 @@ def anew(metric: Metric, name: str = "again") -> Metric:
 
 
 @functools.cache
-def _load_own(name: str) -> Metric:
+def _load_built_in(name: str) -> Metric:
     path, companion = built_in.file(name), folder(name) / COMPANION_FILE
     files = {file.name: file.read_bytes() for file in (path, companion) if file.is_file()}
     return _load_folder(path, folder(name), name, files, is_built_in=True)
@@ -184,10 +184,10 @@ copyreg.pickle(Metric, _reduced)
 
 def is_built_in(path: Path) -> bool:
     """Tell whether a file has the content of a built-in metric, without running it."""
-    return _own_metric_with(path) is not None
+    return _built_in_metric_with(path) is not None
 
 
-def _own_metric_with(path: Path) -> str | None:
+def _built_in_metric_with(path: Path) -> str | None:
     """Name the built-in metric that has the content of this file; None if there is none."""
     size = path.stat().st_size
     for name in names():
@@ -200,7 +200,7 @@ def _own_metric_with(path: Path) -> str | None:
 def files_of(metric: Location) -> Executed:
     """Read the files that a metric executes, its own first; a built-in metric has podium's companion."""
     path = find(metric)
-    return executed.of_metric(path) if _own_metric_with(path) is None else {path.name: path.read_bytes()}
+    return executed.of_metric(path) if _built_in_metric_with(path) is None else {path.name: path.read_bytes()}
 
 
 def _load_folder(path: Path, home: Path, key: str, files: Executed, is_built_in: bool = False) -> Metric:

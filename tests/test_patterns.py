@@ -50,7 +50,7 @@ def patterns() -> Iterator[Used]:
         if NOT_IMPORTED & {*path.parts}:
             continue
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        known = vars(importlib.import_module(name)) if "re." in path.read_text(encoding="utf-8") else {}
+        known = _imported(name) if "re." in path.read_text(encoding="utf-8") else {}
         names = _names_of_constants(tree)
         for call in ast.walk(tree):
             if isinstance(call, ast.Call) and ast.unparse(call.func).startswith("re."):
@@ -60,6 +60,16 @@ def patterns() -> Iterator[Used]:
                     functions = of_name or {function}
                     place = f"{path.relative_to(ROOT)}:{call.lineno}"
                     yield Used(place, found, not functions <= ANCHORED)
+
+
+def _imported(name: str) -> dict[str, Any]:
+    """The names of a module; none if it needs a package of an optional part, which is not installed."""
+    try:
+        return vars(importlib.import_module(name))
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] in ("podium", "metrics"):
+            raise
+        return {}
 
 
 def _names_of_constants(tree: ast.Module) -> dict[ast.AST, str]:

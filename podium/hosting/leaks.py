@@ -39,6 +39,7 @@ from podium.hosting.folders import (
 )
 from podium.hosting.public_tables import PublicFile, files_in
 from podium.hosting.solution_ids import Ids
+from podium.metric import hosted
 from podium.scoring.evaluating import USAGE
 from podium.tables.files import Location
 
@@ -55,7 +56,8 @@ TAKE_OUT, OTHER_IDS = "Take it out", "Give the rows other ids, as podium make do
 Beside = Mapping[str, Coded]
 Told = Callable[[Secrets], Evidence | None]  # what something tells of some secrets
 Prints = Mapping[str, tuple[int, bytes]]  # the size and the digest of each file
-WRITTEN = {f"{PUBLIC}/{name}" for name in (STARTER, METRIC)}  # by podium, and no tables
+# Written by podium, and no tables.
+WRITTEN = {f"{PUBLIC}/{name}" for name in (STARTER, METRIC, f"{hosted.UTILITIES}.py")}
 
 
 @dataclass(frozen=True)

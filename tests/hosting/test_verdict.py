@@ -412,7 +412,7 @@ def test_a_parameter_without_a_default_is_asked_for(tmp_path: Path) -> None:
     path.write_text(
         path.read_text().replace("row_id_column_name: str", "row_id_column_name: str, naive_mean: float")
     )
-    with pytest.raises(HostError, match="a value of naive_mean, found none: give --set naive_mean=…"):
+    with pytest.raises(HostError, match="a value of naive_mean, found none: give naive_mean=…"):
         podium.score(TRUTH, ANSWERS, metric=path)
     assert podium.score(TRUTH, ANSWERS, metric=path, naive_mean=2.0).score < 1
 

@@ -355,7 +355,10 @@ def _do(work: Callable[[], None], voice: Voice, printed: IO[bytes]) -> NoReturn:
 
     def begun() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, WISHES)
-        work()
+        try:
+            work()
+        except WorkerLostError as lost:  # of the process in which the metric got a submission
+            raise _error_of(lost) from None
 
     try:
         os.setsid()  # so that the terminal's signals reach the parent alone, which passes them on

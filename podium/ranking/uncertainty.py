@@ -225,7 +225,9 @@ def withheld(
         return 0, None
     known = table[AGAIN].notna().any(axis=1)
     # Where nothing is known about new competitions, those count that may be among the first.
-    takes = table[AGAIN].max(axis=1).where(known, table[["may_be_best", "may_win_prize"]].any(axis=1))
+    takes = (
+        table[AGAIN].max(axis=1).where(known, table[["may_be_best", "may_win_prize"]].any(axis=1).astype(float))
+    )
     winners = [row for row in prizes.winners or (0,) if row < len(table)]
     others = [row for row in np.argsort(-takes.to_numpy(), kind="stable").tolist() if takes[row] > 0]
     doubts = {}

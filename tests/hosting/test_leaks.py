@@ -318,7 +318,7 @@ def test_a_large_table_is_searched_in_parts(tmp_path, monkeypatch, name, pack):
     assert " reveals label of solution.csv in the column kind, such as " in told(folder)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < len(large) * 5
+    assert peak < len(large) * 6  # the texts of a part are objects in pandas 2
 
 
 def read_back(folder: Path, name: str, content: bytes) -> pd.DataFrame:

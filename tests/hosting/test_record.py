@@ -252,7 +252,7 @@ def test_a_file_with_another_hash_is_never_executed(capsys, name):
             "--out",
             "b",
         ],
-        ["publish", FILES, "--slug", "a-competition", "--title", "T", "--dry-run"],
+        ["publish", "kaggle", FILES, "--slug", "a-competition", "--title", "T", "--dry-run"],
         ["emulate", *PAIR],
     ):
         code, out, err = run_podium(capsys, *line)

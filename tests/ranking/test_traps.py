@@ -144,6 +144,6 @@ def test_no_trap_in_a_stranger_s_folder_goes_off(
     assert {str(inputs / "helper.py"), str(inputs / "companion.py")} <= touched  # the watch sees what is opened
     assert touched.isdisjoint(map(str, traps))
     if command[0] == "verify":
-        told = [line for line in done.stderr.splitlines() if "submissions" in line]
+        told = [line for line in done.stderr.splitlines() if "among the submissions" in line]
         said = "it is among the submissions, but run.json does not name it"
         assert told == [f"link/link.csv: {said}", f"pipe/pipe.csv: {said}"]

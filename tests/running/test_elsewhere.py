@@ -28,7 +28,7 @@ RUN = """
 from podium.cli import main
 print(main({arguments!r}))
 os.environ["PATH"] = ""
-print(main({arguments!r} + ["--engine", "bubblewrap"]))
+print(main([word if word != "none" else "bubblewrap" for word in {arguments!r}]))
 """
 
 

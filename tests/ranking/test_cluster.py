@@ -167,7 +167,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_files(cluster, folder):
     _, err = there.communicate(timeout=SECONDS)
     assert there.returncode == 0, err
     assert tables(folder / "there") == tables(folder / "here")
-    assert pids(folder) == both
+    assert both <= pids(folder)  # a file that a lost worker had may get a process of its own
 
 
 def test_a_cluster_draws_the_same_halves_of_the_items(cluster, folder):

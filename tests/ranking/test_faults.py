@@ -85,7 +85,7 @@ def call(folder, capsys):
 
     def call(*more: object, out="final"):
         arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py"]
-        arguments += ["--out", folder / out, "--jobs", 1, *more]
+        arguments += ["--out", folder / out, *([] if "--jobs" in more else ["--jobs", 1]), *more]
         return command_line.run(capsys, "rank", *arguments)
 
     return call

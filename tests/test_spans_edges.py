@@ -108,6 +108,7 @@ CHANGES = {
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*not in their texts")
 @pytest.mark.parametrize("passages", [sentences, passages_within])
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_edges_are_those_of_the_quote(change, passages):

@@ -240,7 +240,7 @@ def test_what_language_models_answer(quote, kind, found):
 
 def test_quotes_that_are_not_found_are_counted():
     with pytest.warns(
-        UserWarning, match="^2 of 3 quotes are not in their texts, and have no segment: see report"
+        UserWarning, match="^quotes that are not in their texts, and so have no segment: 2 of 3; see report"
     ):
         from_quotes(ESSAY, ["Phones are bad", "The moon is cheese", "Bob"], "Claim", closeness=None)
     # Nobody expects to find a quote that is missing.

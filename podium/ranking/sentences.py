@@ -347,6 +347,8 @@ class Sentences(NamedTuple):
         )
         more = f"; and {len(runs) - NAMED:,} more such groups" if len(runs) > NAMED else ""
         told = say("places_by_name", score=score_name(self.facts), places=some, more=more)
+        if not self.prizes.number:
+            return [told]
         hang = [ranks[row] for row, other in self.prizes.borders if self.decided(row, other) == BY_NAME]
         return [told, say("prize_by_name", places=hang) if hang else say("no_prize_by_name")]
 

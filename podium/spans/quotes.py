@@ -186,7 +186,7 @@ def from_quotes(
     missing = int((report["found"] == NOWHERE).sum()) - sum(not isinstance(quote, str) for quote in quotes)
     if missing:
         warnings.warn(
-            f"{missing:,} of {counted(len(quotes), 'quote')} are not in their texts, and have no segment: see "
+            f"quotes that are not in their texts, and so have no segment: {missing:,} of {len(quotes):,}; see "
             'report[report["found"] == "not found"]',
             stacklevel=3,
         )

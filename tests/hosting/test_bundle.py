@@ -610,13 +610,17 @@ def test_a_sibling_and_rows_that_the_solution_lacks(capsys, tmp_path, platform):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--set", "essay_id_column_name=gone"], 4, "error: the solution: expected 1 more column: gone."),
-        (["--start", "2028-01-01"], 2, "error: expected --start before --switch before --end"),
+        (
+            [*TIMES, "--set", "essay_id_column_name=gone"],
+            4,
+            "error: the solution: expected 1 more column: gone.",
+        ),
+        (["--start", "2028-01-01", *TIMES[2:]], 2, "error: expected --start before --switch before --end"),
     ],
 )
 def test_nothing_is_written_for_bad_input(capsys, files, tmp_path, options, code, message):
     out = tmp_path / "out"
-    result = run_podium(capsys, "bundle", "codabench", files, *TITLE, *TIMES, "--out", out, *options)
+    result = run_podium(capsys, "bundle", "codabench", files, *TITLE, "--out", out, *options)
     assert result[:2] == (code, "")
     assert message in result[2]
     assert list(tmp_path.iterdir()) == []

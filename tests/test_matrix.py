@@ -110,13 +110,14 @@ def is_for(option: str, name: str, contest: Contest) -> bool:
     if option == "--effectiveness":
         return name in ("sample", "train")
     if option == "--rows":
-        return not contest.metric.endswith(".py")
+        return not (contest.metric or contest.recorded).endswith(".py")
     return option != "--items" or bool(contest.group)
 
 
 def number_in(text: str) -> float:
     """The score that a command prints first."""
-    return float(next(line for line in text.splitlines() if line.startswith("Score")).split()[-1])
+    line = next(line for line in text.splitlines() if line.startswith("Score"))
+    return float(line.split()[1])
 
 
 @matrix(OF_SCORE)

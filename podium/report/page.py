@@ -63,6 +63,7 @@ def render(
         noun=explain.item_noun(evaluation),
         nouns=plural(explain.item_noun(evaluation)),
         has_intervals=intervals is not None,
+        of_score=next(iter(drawn.to_dict("records")), None),
         comparison=_comparison(evaluation, others or {}),
         advice=_advice(evaluation),
         causes=_causes(evaluation),

@@ -172,7 +172,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_files(cluster, folder):
 
 def test_a_cluster_draws_the_same_halves_of_the_items(cluster, folder):
     rows = range(12)
-    (folder / "accuracy.py").write_text(ACCURACY)
+    (folder / "rows.py").write_text(ACCURACY)
     (folder / "solution.csv").write_text("id,y\n" + "".join(f"{row},{row % 2}\n" for row in rows))
     for team in range(40):
         answers = "".join(f"{row},{int(row % 2 == (row % 11 < team % 12))}\n" for row in rows)
@@ -180,9 +180,8 @@ def test_a_cluster_draws_the_same_halves_of_the_items(cluster, folder):
     for _ in range(2):
         cluster.worker()
     cluster.wait_for_workers(2)
-    options = ["--metric", "accuracy.py", "--resamples", "20"]
     for out, where in (("here", ["--jobs", "1"]), ("there", ["--dask", cluster.address])):
-        ranked = cluster.rank(out, *options, *where)
+        ranked = cluster.rank(out, "--resamples", "20", *where)
         _, err = ranked.communicate(timeout=SECONDS)
         assert ranked.returncode == 0, err
     assert "intervals.csv" in tables(folder / "here")

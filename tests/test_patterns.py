@@ -4,6 +4,7 @@ A stranger chooses the texts. Every pattern in the sources is tried on long repe
 """
 
 import ast
+import functools
 import importlib
 import itertools
 import re
@@ -27,7 +28,6 @@ SCANNING = {"search", "findall", "finditer", "sub", "subn", "split"}  # these tr
 ANCHORED = {"match", "fullmatch"}
 
 SHORT, LONG = 500, 2_000  # characters
-SUSPICIOUS = 0.25e-3  # seconds for a short text; what is linear takes a tenth of it
 HOPELESS = 0.3  # seconds for 500 characters
 MOST = 8.0  # times the seconds for a text four times as long: 4 if linear, 16 if quadratic
 
@@ -153,8 +153,8 @@ def texts(letters: list[str]) -> Iterator[tuple[str, str, str]]:
         yield one, other, "\0"
 
 
-def seconds(used: Used, parts: tuple[str, str, str], length: int) -> float:
-    """The least processor time that the pattern takes for a text of a length."""
+def seconds(used: Used, parts: tuple[str, str, str], length: int, enough: float = 0.0) -> float:
+    """The least processor time that the pattern takes for a text of a length, or the first that is enough."""
     before, repeated, behind = parts
     text: Any = before + repeated * (length // len(repeated)) + behind
     if isinstance(used.pattern.pattern, bytes):
@@ -168,15 +168,24 @@ def seconds(used: Used, parts: tuple[str, str, str], length: int) -> float:
         for function in functions:
             function(text)
         least = min(least, time.process_time() - start)
-        if least < SUSPICIOUS:
+        if least < enough:
             break
     return least
+
+
+@functools.cache
+def suspicious() -> float:
+    """A third of the seconds that this machine needs for the least of what is quadratic, on a short text.
+
+    What is linear takes a tenth of them.
+    """
+    return seconds(Used("here", re.compile(r"\s*\("), True), ("", " ", "\0"), SHORT) / 3
 
 
 def slow_text(used: Used) -> str:
     """A text on which a pattern takes more than linear time, or nothing."""
     for parts in texts(characters(used.pattern)):
-        if seconds(used, parts, SHORT) >= SUSPICIOUS:
+        if seconds(used, parts, SHORT, suspicious()) >= suspicious():
             short = seconds(used, parts, LONG // 4)
             if short > HOPELESS:
                 return f"{used.place}: {used.pattern.pattern!r}: {short:.1f} s for {parts}"

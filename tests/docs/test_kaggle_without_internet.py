@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "how-to" / "in-training-and-on-kaggle.md"
+PAGE = ROOT / "docs" / "how-to" / "score-a-fold.md"
 ELSEWHERE = ("pyarrow", "scipy", "fsspec", "jinja2", "rich", "filelock", "rapidfuzz", "matplotlib", "kaggle")
 
 WORK = """

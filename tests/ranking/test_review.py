@@ -187,7 +187,7 @@ def test_mistakes_stand_on_the_team_s_page(finished_run, tmp_path):
 def test_the_page_about_the_answer_key_shows_what_is_printed(call, tmp_path, monkeypatch):
     """Every line of its outputs and tables is printed or written by its commands."""
     root = Path(podium.__file__).parents[1]
-    page = (root / "docs" / "how-to" / "check-the-answer-key.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "how-to" / "read-a-board.md").read_text(encoding="utf-8")
     blocks = dict(re.findall(r"```(csv|text)\n(.*?)```", page, re.DOTALL))
     monkeypatch.chdir(tmp_path)
     printed = ""

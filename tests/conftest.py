@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # The tests start hundreds of processes. All of them share compiled files, even if the environment forbids
 # these.
@@ -48,8 +48,12 @@ SET_BY_LIBRARIES = ("PYTEST_CURRENT_TEST", "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_
 # How long examples take says something about the machine alone.
 ANY_TIME = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 # Whether a commit passes depends on the commit alone; with `fresh`, Hypothesis draws examples that are new.
-settings.register_profile("some", max_examples=10, derandomize=True, **ANY_TIME)
-settings.register_profile("all", max_examples=100, derandomize=True, **ANY_TIME)
+SAME = {"derandomize": True, **ANY_TIME}
+# Making a failing example smaller takes minutes and finds no further fault. Who wants it asks for `shrink`.
+FOUND = {"phases": (Phase.explicit, Phase.generate), **SAME}
+settings.register_profile("some", max_examples=10, **FOUND)
+settings.register_profile("all", max_examples=100, **FOUND)
+settings.register_profile("shrink", max_examples=100, **SAME)
 settings.register_profile("fresh", max_examples=100, **ANY_TIME)
 settings.load_profile("some")
 
@@ -79,6 +83,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "driver" in getattr(item, "fixturenames", ()):
             item.add_marker("slow")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how to get a small example, where a made-up one has failed."""
+    if any("hypothesis" in report.keywords for report in terminalreporter.getreports("failed")):
+        terminalreporter.write_line("--hypothesis-profile=shrink looks for the smallest example that fails.")
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,7 @@ def rejection(truth: pd.DataFrame, predicted: pd.DataFrame) -> str:
     messages = set()
     for other in (
         truth,
-        solution(("Q", "Rebuttal", "99", 0)),
+        solution(("Q", "Rebuttal", "98 99", 0)),
         truth.iloc[::-1].assign(essay_id=["C", "B", "A"]),
     ):
         with pytest.raises(metric.ParticipantVisibleError) as caught:
@@ -50,7 +50,7 @@ def rejection(truth: pd.DataFrame, predicted: pd.DataFrame) -> str:
 def complaint(truth: pd.DataFrame, **parameters: object) -> str:
     """The host's message for a faulty solution with a valid submission."""
     with pytest.raises(metric.HostVisibleError) as caught:
-        metric.score(truth, submission(("A", "Lead", "0", 1)), "row_id", **(WHOLE | parameters))
+        metric.score(truth, submission(("A", "Lead", "0 1", 1)), "row_id", **(WHOLE | parameters))
     return str(caught.value)
 
 
@@ -220,7 +220,7 @@ def test_faults_of_unknown_essays_count_too(truth, predicted):
 def test_false_is_no_zero_and_true_no_one_whatever_the_order():
     """A hash table takes False for 0 and True for 1."""
     ids = [0, False, 1, True, 0.0, "0", "False"]
-    truth = solution(*((value, "Lead", words(n, n), 1) for n, value in enumerate(ids)))
+    truth = solution(*((value, "Lead", words(2 * n, 2 * n + 1), 1) for n, value in enumerate(ids)))
     truth["essay_id"] = pd.Series(ids, dtype=object)
     assert metric.prepare(truth, "row_id", **WHOLE).items == ["0", "1", "False", "True"]
     backwards = truth.iloc[::-1]

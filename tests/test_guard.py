@@ -54,8 +54,8 @@ companion = contract.Companion(
     diagnose=Helper().cure,
     advice=Helper(),
     sample_submission=functools.partial(fail, "no sample"),
-    agreement=lambda prepared, solution: functools.partial(fail, "later"),
-    variants=contract.Variants(functools.partial(fail, "no variant"), lambda *_: {"other": (len, None)}),
+    agreement=lambda prepared, solution: fail("no agreement"),
+    variants=contract.Variants(functools.partial(fail, "no variant"), lambda *_: {}),
 )
 """
 
@@ -69,8 +69,8 @@ def test_a_metric_may_catch_its_own_exceptions(tmp_path: Path, edits: tuple[tupl
     with pytest.raises(SubmissionRejected, match=r"^expected a column label, found id, I say$"):
         evaluating.evaluate(solution, SUBMISSION[["id"]])
     for prepared in (solution.prepared["All"], pickle.loads(pickle.dumps(solution)).prepared["All"]):
-        with pytest.raises(SubmissionRejected, match=r"^expected a column label, found id$"):
-            prepared.read(SUBMISSION[["id"]])
+        with pytest.raises(SubmissionRejected, match=r"^expected a column label, found id, I say$"):
+            prepared.statistics(SUBMISSION[["id"]])
 
 
 def test_the_steps_of_parts_are_guarded_and_may_be_static(tmp_path: Path) -> None:
@@ -86,15 +86,14 @@ def test_the_steps_of_parts_are_guarded_and_may_be_static(tmp_path: Path) -> Non
         (lambda companion: companion.diagnose(None, SOLUTION), "no cure"),
         (lambda companion: companion.advice(SOLUTION, {}), "no advice"),
         (lambda companion: companion.sample_submission(SOLUTION), "no sample"),
-        (lambda companion: companion.agreement(None, SOLUTION)(), "later"),
+        (lambda companion: companion.agreement(None, SOLUTION), "no agreement"),
         (lambda companion: companion.variants.of_measures(None), "no variant"),
-        (lambda companion: companion.variants.of_statistics()["other"][0](3), "has no len"),
     ],
 )
 def test_every_callable_of_a_companion_is_guarded(
     tmp_path: Path, call: Callable[[Companion], object], text: str
 ) -> None:
-    """Bound methods, partials, objects that can be called, and functions that functions hand out."""
+    """Bound methods, partials, and objects that can be called."""
     (metric_with(tmp_path) / "companion.py").write_text(COMPANION)
     with pytest.raises(CompanionError, match=text):
         call(hosted.load(tmp_path).companion)

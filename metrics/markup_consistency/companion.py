@@ -22,6 +22,7 @@ from podium.markups import files, spans
 from podium.markups.companion import companion_of
 from podium.markups.explanation import AMONG, WITH, Criteria
 from podium.markups.mistakes import Span
+from podium.metric import hosted
 from podium.metric.contract import ScoredSubmission
 from podium.scoring import evaluating
 from podium.scoring.explain import ratio
@@ -200,10 +201,12 @@ def advice(solution: pd.DataFrame, arguments: Mapping[str, Any]) -> list[str]:
     """Tell a host which weights to give before a competition."""
     if arguments.get("weights", "").count("=") == len(metric.CRITERIA) - 1:
         return []  # all weights are given
-    in_use = {}
+    in_use: dict[str, Any] = {}
+    loaded = hosted.load(metric.NAME)
+    assert loaded.prepare is not None
     for part, rows in evaluating.rows_of_parts(solution).items():
         frame = solution[rows].drop(columns=evaluating.USAGE, errors="ignore")
-        in_use[part] = metric.prepare(frame, **arguments)
+        in_use[part] = loaded.prepare(frame, **arguments)
     whole = in_use[evaluating.ALL].rules.weights
     lines = [f'give all weights, so that every part has the same: weights="{weights(in_use[evaluating.ALL])}"']
     for part, prepared in in_use.items():

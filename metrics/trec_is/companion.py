@@ -19,7 +19,7 @@ import pandas as pd
 
 from podium.common.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.common.wording import counted, listed
-from podium.metric import contract
+from podium.metric import contract, guard, hosted
 from podium.metric.contract import Companion, PreparedSolution, ScoredSubmission
 from podium.scoring.explain import ratio
 from podium.tables.files import parse_json, read_lines, read_text
@@ -325,8 +325,11 @@ def kaggle_submission(submission: pd.DataFrame, solution: pd.DataFrame) -> pd.Da
     last rank, the priority 0.25 and no types, as which it counts anyway.
     """
     row_id = _row_id(solution)
-    prepared = metric.prepare(solution, row_id, measure="info_type_f1_all")  # this one is always defined
-    run = prepared.read(submission)
+    loaded = hosted.load(metric.NAME)
+    assert loaded.prepare is not None
+    prepared: Any = loaded.prepare(solution, row_id, measure="info_type_f1_all")  # this one is always defined
+    with guard.submission_given(loaded):
+        run = prepared.read(submission)
     rows_by_tweet = pd.Series(metric.rows_that_count(run, prepared.truths), index=prepared.tweet_ids)
     row = rows_by_tweet[solution[row_id].map(metric._as_text)].to_numpy()
     if (row < 0).any():

@@ -2,8 +2,8 @@
 
 `guarded` returns a metric whose functions can be called like podium's own. They raise podium's errors, which
 name the file and the line, and return what `podium.metric.shapes` asks for. Whoever calls them need not know
-that a stranger wrote them. The same holds for what these functions hand out: the steps of a prepared solution,
-and the variants of a companion.
+that a stranger wrote them. The same holds for the steps of a prepared solution. Of a built-in metric, which
+podium's tests hold to the contract, only the exceptions about a solution and a submission become podium's.
 """
 
 import contextvars
@@ -13,7 +13,7 @@ import functools
 import linecache
 import os
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -22,7 +22,7 @@ from podium.child import clean
 from podium.child.overheard import caught
 from podium.common.errors import CompanionError, HostError, MetricError, SubmissionRejected, ToolError
 from podium.metric import adapted, shapes
-from podium.metric.contract import VISIBLE_ERRORS, Companion, Metric, Prepared, Variants
+from podium.metric.contract import VISIBLE_ERRORS, Metric, Prepared, Variants
 from podium.metric.shapes import demand
 
 # Each folder becomes a package below this one, and its files become modules of that package.
@@ -30,29 +30,27 @@ PACKAGE = "podium_metrics"
 # Metrics do not import podium, so their exceptions are known by these names.
 VISIBLE: dict[str, type[ToolError]] = dict(zip(VISIBLE_ERRORS, (SubmissionRejected, HostError)))
 LONGEST_TEXT = 1000  # characters of an unexpected exception's text
-STEPS = ("read", "compare", "count", "statistics", "measures")  # of a prepared solution
 
 # What is told of each call of ``score`` that has ended.
 _noted: contextvars.ContextVar[Callable[[], None] | None] = contextvars.ContextVar("_noted", default=None)
 
 Function = Callable[..., Any]
 T = TypeVar("T")
-# What an exception and its description become; None if the exception is to be raised as it is.
-Told = Callable[[BaseException, str], ToolError | None]
-
-# The metric of which a step is at work. What its steps call of each other keeps its exceptions, because the
-# metric may catch them.
-_at_work: contextvars.ContextVar[Metric | None] = contextvars.ContextVar("_at_work", default=None)
+Told = Callable[[BaseException, str], ToolError]  # what an exception and its description become
 
 
 def guarded(metric: Metric) -> Metric:
-    """The metric whose functions, and those of its companion, raise podium's errors."""
+    """The metric whose functions, and those of a stranger's companion, raise podium's errors."""
+    score = _around_score(metric)
+    if metric.is_built_in:  # podium's tests hold it to the contract
+        prepare = metric.prepare and _around(metric, metric.prepare, _of_solution)
+        return dataclasses.replace(metric, score=score, prepare=prepare)
     return dataclasses.replace(
         metric,
-        score=_around(metric, _counted(metric), _of_submission, shapes.one_float),
+        score=score,
         prepare=metric.prepare and _around_prepare(metric, metric.prepare),
         direction=metric.direction and _around(metric, metric.direction, _of_solution, shapes.one_truth),
-        companion=_guarded_in(metric, metric.companion),
+        companion=_guarded_companion(metric, metric.companion),
     )
 
 
@@ -66,37 +64,39 @@ def calls_noted(note: Callable[[], None]) -> Iterator[None]:
         _noted.reset(token)
 
 
-def _counted(metric: Metric) -> Function:
-    """Let calls of ``score`` be counted, after which no other file is scored in this process."""
-    score = metric.score
-
-    @functools.wraps(score, updated=())
-    def counted_score(*arguments: Any, **named: Any) -> Any:
-        if not metric.is_built_in:
-            clean.soil()
-        try:
-            return score(*arguments, **named)
-        finally:
-            if (note := _noted.get()) is not None:
-                note()
-
-    return counted_score
-
-
 def is_refusal(problem: BaseException) -> bool:
     """Whether a metric itself says that the submission, the solution or a parameter is wrong."""
     return type(problem.__cause__).__name__ in VISIBLE
 
 
-def _around(metric: Metric, function: Function, told: Told, returned: Callable[[Metric, Any], Any]) -> Function:
+def _around(
+    metric: Metric, function: Function, told: Told, returned: Callable[[Metric, Any], Any] | None = None
+) -> Function:
     """Guard a function; `returned` makes of its result what the caller gets."""
 
     @functools.wraps(function, updated=())
     def guarded_function(*arguments: Any, **named: Any) -> Any:
         with entered(metric.path, told, metric.is_built_in):
-            return returned(metric, function(*arguments, **named))
+            result = function(*arguments, **named)
+            return result if returned is None else returned(metric, result)
 
     return guarded_function
+
+
+def _around_score(metric: Metric) -> Function:
+    """Guard ``score``, and let its calls be noted."""
+    score = metric.score
+
+    @functools.wraps(score, updated=())
+    def guarded_score(*arguments: Any, **named: Any) -> float:
+        try:
+            with submission_given(metric):
+                return shapes.one_float(metric, score(*arguments, **named))
+        finally:
+            if (note := _noted.get()) is not None:
+                note()
+
+    return guarded_score
 
 
 def _around_prepare(metric: Metric, prepare: Function) -> Function:
@@ -104,30 +104,36 @@ def _around_prepare(metric: Metric, prepare: Function) -> Function:
 
     @functools.wraps(prepare, updated=())
     def guarded_prepare(solution: Any, *arguments: Any, **named: Any) -> Any:
-        with entered(metric.path, _of_solution, metric.is_built_in):
-            prepared = prepare(solution, *arguments, **named)
-            if not (
-                metric.is_built_in and hasattr(prepared, "labels")
-            ):  # podium's tests hold its own to the form
-                prepared = adapted.in_form(metric, prepared, len(solution))
+        with entered(metric.path, _of_solution):
+            prepared = adapted.in_form(metric, prepare(solution, *arguments, **named), len(solution))
             return _with_guarded_steps(metric, prepared)
 
     return guarded_prepare
+
+
+def _guarded_companion(metric: Metric, companion: Any) -> Any:
+    """A companion, or its variants, whose functions are guarded; a class may stand where one is expected."""
+    guarded_fields: dict[str, Any] = {}
+    for name, value in vars(companion).items():
+        if isinstance(value, Variants):
+            guarded_fields[name] = _guarded_companion(metric, value)
+        elif callable(value):
+            returned = shapes.one_explanation if name == "explain" else None
+            guarded_fields[name] = _around(metric, value, _of_companion, returned)
+    return dataclasses.replace(companion, **guarded_fields)
 
 
 # ---- The steps of a prepared solution ----------------------------------------------------------------------
 
 
 class Guarded(Prepared, Protocol):
-    """A prepared solution in a class with guarded steps."""
+    """A prepared solution of a custom metric in a class with guarded steps."""
 
     _guarded_metric: Metric
 
 
 def _with_guarded_steps(metric: Metric, prepared: T) -> T:
     """Copy a prepared solution into a class with guarded steps; `dataclasses.replace` keeps this class."""
-    if hasattr(type(prepared), "_guarded_metric"):
-        return prepared
     copied = copy.copy(prepared)
     object.__setattr__(copied, "__class__", _class_with_guarded_steps(metric, type(prepared)))
     return copied
@@ -135,38 +141,38 @@ def _with_guarded_steps(metric: Metric, prepared: T) -> T:
 
 def _class_with_guarded_steps(metric: Metric, kind: type) -> Any:
     """A subclass of a class of prepared solutions, in which the steps are guarded."""
-    body: dict[str, Any] = {name: _step(kind, name) for name in STEPS if hasattr(kind, name)}
+    there = {name: formed for name, formed in STEPS.items() if hasattr(kind, name)}
+    body: dict[str, Any] = {name: _step(kind, name, formed) for name, formed in there.items()}
     body |= {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__slots__": ()}
     body |= {"_guarded_metric": metric, "__reduce_ex__": _reduced}
     return type(kind.__name__, (kind,), body)
 
 
-def _step(kind: type, name: str) -> Function:
-    """A step of a class of prepared solutions, guarded."""
+def _step(kind: type, name: str, formed: Callable[[Guarded, Any, Any], Any]) -> Function:
+    """A step of a class of prepared solutions, guarded, whose result is brought into form."""
 
     @functools.wraps(getattr(kind, name), updated=())
-    def step(prepared: Guarded, *arguments: Any, **named: Any) -> Any:
-        metric, original = prepared._guarded_metric, getattr(super(type(prepared), prepared), name)
-        if _at_work.get() is metric:
-            return original(*arguments, **named)
-        token = _at_work.set(metric)
-        if not metric.is_built_in and name != "measures":
-            clean.soil()
-        try:
-            with entered(metric.path, _of_submission, metric.is_built_in):
-                result = original(*arguments, **named)
-                if not metric.is_built_in and name in ("statistics", "count"):
-                    result = adapted.as_numbers(result)
-                    demand(shapes.check_numbers(metric, prepared, result))
-                elif not metric.is_built_in and name == "measures":
-                    sums, *_ = *arguments, *named.values()
-                    result = adapted.as_measures(result, sums)
-                    demand(shapes.check_measures(metric, prepared, sums, result))
-                return result
-        finally:
-            _at_work.reset(token)
+    def step(prepared: Guarded, given: Any, **named: Any) -> Any:
+        original = getattr(super(type(prepared), prepared), name)
+        with entered(prepared._guarded_metric.path, _of_submission):
+            return formed(prepared, given, original(given, **named))
 
     return step
+
+
+def _numbers(prepared: Guarded, submission: Any, returned: Any) -> Any:
+    numbers = adapted.as_numbers(returned)
+    demand(shapes.check_numbers(prepared._guarded_metric, prepared, numbers))
+    return numbers
+
+
+def _measures(prepared: Guarded, sums: Any, returned: Any) -> Any:
+    measures = adapted.as_measures(returned, sums)
+    demand(shapes.check_measures(prepared._guarded_metric, prepared, sums, measures))
+    return measures
+
+
+STEPS = {"statistics": _numbers, "count": _numbers, "measures": _measures}
 
 
 def _reduced(prepared: Guarded, protocol: int) -> tuple[Any, ...]:
@@ -180,32 +186,6 @@ def _guarded_again(metric: Metric, kind: type) -> Any:
     """Make a prepared solution that pickle fills."""
     subclass = _class_with_guarded_steps(metric, kind)
     return subclass.__new__(subclass)
-
-
-# ---- Companions --------------------------------------------------------------------------------------------
-
-
-def _guarded_in(metric: Metric, value: Any) -> Any:
-    """Guard every function in a companion, or in what one of its functions handed out."""
-    if isinstance(value, type):
-        return value
-    told = _of_built_in_companion if metric.is_built_in else _of_companion
-    if isinstance(value, Companion | Variants):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        for name, each in fields.items():
-            is_strange = name == "explain" and not metric.is_built_in
-            returned = shapes.one_explanation if is_strange else _guarded_in
-            # A class may stand where a function is expected.
-            is_function = callable(each)
-            fields[name] = _around(metric, each, told, returned) if is_function else _guarded_in(metric, each)
-        return dataclasses.replace(value, **fields)
-    if isinstance(value, Mapping):
-        return {name: _guarded_in(metric, each) for name, each in value.items()}
-    if type(value) is tuple:
-        return tuple(_guarded_in(metric, each) for each in value)
-    if dataclasses.is_dataclass(value) and hasattr(value, "measures"):
-        return _with_guarded_steps(metric, value)
-    return _around(metric, value, told, _guarded_in) if callable(value) else value
 
 
 # ---- Errors ------------------------------------------------------------------------------------------------
@@ -242,12 +222,6 @@ def _of_companion(problem: BaseException, description: str) -> ToolError:
     return CompanionError(f"the companion raised an unexpected error: {description}")
 
 
-def _of_built_in_companion(problem: BaseException, description: str) -> ToolError | None:
-    """What becomes of an error of the companion of a built-in metric, which calls functions of its metric."""
-    name = type(problem).__name__
-    return VISIBLE[name](str(problem)) if name in VISIBLE else None
-
-
 @contextmanager
 def entered(file: Path, told: Told, is_built_in: bool = False) -> Iterator[None]:
     """Run a part of a file, and raise what `told` makes of its exception and a description of it.
@@ -260,11 +234,18 @@ def entered(file: Path, told: Told, is_built_in: bool = False) -> Iterator[None]
     except ToolError:
         raise
     except BaseException as problem:
-        # Other exceptions are raised by the user's Ctrl+C, or by a limit of processor time.
-        error = told(problem, _described(problem, file.parent)) if _is_of_the_file(problem) else None
-        if error is None:
+        if not _is_of_the_file(problem):  # the user's Ctrl+C, or a limit of processor time
             raise
-        raise error from problem
+        raise told(problem, _described(problem, file.parent)) from problem
+
+
+@contextmanager
+def submission_given(metric: Metric) -> Iterator[None]:
+    """Run steps of a metric that get a submission, after which no other file is scored in this process."""
+    if not metric.is_built_in:
+        clean.soil()
+    with entered(metric.path, _of_submission, metric.is_built_in):
+        yield
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from podium.common.arrays import Bools, Floats, Ints
 from podium.common.errors import HostError, MetricError, SubmissionRejected, UsageError
 from podium.common.options import as_option, as_parameter
 from podium.common.wording import counted, printable
-from podium.metric import hosted
+from podium.metric import guard, hosted
 from podium.metric.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
 from podium.scoring import constant, misfits
 from podium.statistics import halves
@@ -507,13 +507,14 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
     if not solution.prepared:
         return Evaluation(solution, submission, _scores_of_parts(solution, submission))
     prepared, read, compared = solution.prepared[ALL], None, None
-    if hasattr(prepared, "compare"):
-        staged = cast(StagedPrepared, prepared)
-        read = staged.read(submission)
-        compared = staged.compare(read, **_with_progress(staged.compare, progress))
-        numbers = staged.count(compared)
-    else:
-        numbers = prepared.statistics(submission, **_with_progress(prepared.statistics, progress))
+    with guard.submission_given(solution.metric):
+        if hasattr(prepared, "compare"):
+            staged = cast(StagedPrepared, prepared)
+            read = staged.read(submission)
+            compared = staged.compare(read, **_with_progress(staged.compare, progress))
+            numbers = staged.count(compared)
+        else:
+            numbers = prepared.statistics(submission, **_with_progress(prepared.statistics, progress))
     # For built-in metrics, tests make sure that both are equal to the last bit.
     scores = (
         scores_of(solution, numbers) if solution.metric.is_built_in else _scores_of_parts(solution, submission)

@@ -30,6 +30,7 @@ from podium.common.arrays import Bools, Floats, Ints, ranges
 from podium.common.errors import SubmissionRejected, UsageError
 from podium.common.wording import counted
 from podium.contest import pipeline
+from podium.metric import guard
 from podium.metric.contract import Measured
 from podium.scoring.evaluating import ALL, Solution
 from podium.spans.by_position import by_position
@@ -338,7 +339,7 @@ def _problem(
     """Make the problem of the essays with a candidate, and notices about columns and about the other essays."""
     prepared = prepared_for(solution)
     candidates, notices = pipeline.recognized(solution, candidates, effectiveness)
-    with pipeline.cured(solution, candidates):
+    with pipeline.cured(solution, candidates), guard.submission_given(solution.metric):
         segments = prepared.read(candidates)
     probability = _probability(candidates)
     order = np.lexsort((segments.last, segments.first, segments.essay))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from podium.child.supervised import Patience, supervised
-from podium.cli.arguments import is_of_competition, with_record, with_solution
+from podium.cli.arguments import is_of_competition, with_solution
 from podium.cli.declared import declare
 from podium.common import errors
 from podium.common.options import by_command, made
@@ -108,30 +108,24 @@ def main(arguments: list[str] | None = None, *, apart: bool = False) -> int:
     for option, first, second in zip(chosen.rest, chosen.rest[1:], chosen.rest[2:]):
         if option == "--set" and re.fullmatch(r"[A-Za-z_]\w*=.*", second) and not os.path.exists(second):
             of_command.error(f"--set takes one NAME=VALUE: write --set {first} --set {second}")
-    read = vars(of_command.parse_intermixed_args(chosen.rest))
-    given = {name: value for name, value in read.items() if value is not None}
-    if chosen.command in OF_COMPETITIONS:
-        given = with_solution(given)
+    given = with_solution(vars(of_command.parse_intermixed_args(chosen.rest)))
     work = by_command()(functools.partial(_run, chosen.command, given))
-    patience = _patience(chosen.command, command.Options, given) if apart else None
+    patience = _patience(chosen.command, given) if apart else None
     return errors.exit_code_of(work) if patience is None else supervised(work, patience)
 
 
-# Commands that execute no metric. Every other one, also a new one, runs a custom metric in a child.
-WITHOUT_METRIC = frozenset({"boost", "collect", "estimate", "new", "run"})
-# Those that use the record of a competition whose files they are given.
-OF_COMPETITIONS = frozenset({"bundle", "emulate", "publish", "rank", "score"})
+# Commands that execute no custom metric. Every other one, also a new one, runs such a metric in a child.
+WITHOUT_METRIC = frozenset({"boost", "collect", "estimate", "new", "run", "tune"})
 WAITING = frozenset({"publish", "rank", "verify"})  # for a site, or for workers, which have limits of their own
 SECONDS_FOR_OTHERS = 600.0  # without any processor time, where somebody else may be slow
 
 
-def _patience(name: str, kind: type, given: Mapping[str, Any]) -> Patience | None:
+def _patience(name: str, given: Mapping[str, Any]) -> Patience | None:
     """How long a command may take if its metric may be a custom one; None if it is built in."""
-    metric = given.get("metric")
     is_recorded = name == "verify" or given.get("again") is not None  # run.json names the metric
+    metric = given.get("metric")
     if metric is None:
-        is_recorded = is_recorded or (name in OF_COMPETITIONS and is_of_competition(given))
-        metric = built_in.DEFAULT if name in OF_COMPETITIONS else getattr(kind, "metric", None)
+        metric, is_recorded = built_in.DEFAULT, is_recorded or is_of_competition(given)
     if name in WITHOUT_METRIC or (metric in built_in.names() and not is_recorded):
         return None
     idle, processor = given.get("idle_limit"), given.get("time_limit")
@@ -155,8 +149,6 @@ def _run(name: str, given: dict[str, Any]) -> None:
 
     overheard.forget()
     command = _module(name)
-    if name in OF_COMPETITIONS and name != "rank":  # which reads the record itself, for Python as well
-        given = with_record(given, "items" in command.Options.__dataclass_fields__)
     out = given.get("out")
     # A folder may have the name of a built-in metric.
     no_inputs = NO_INPUTS + (("metric",) if given.get("metric") in built_in.names() else ())

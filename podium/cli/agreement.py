@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from podium.cli import arguments
 from podium.cli.arguments import OfParameters
 from podium.common.errors import AccountWarning, UsageError
 
@@ -49,19 +48,17 @@ def run(options: Options) -> None:
     """Compare the experts, and print tables or JSON."""
     from podium.cli import console
     from podium.common import progress
-    from podium.contest import pipeline
+    from podium.contest import pipeline, recorded
     from podium.markups import files
-    from podium.metric import hosted
     from podium.scoring import evaluating
 
-    metric = hosted.load(options.metric)
+    metric, given, _ = recorded.completed(options.solution, options.metric, options.set)
     agree = metric.companion.agreement
     if agree is None:
         raise UsageError(
             f"--metric {options.metric}: expected a metric whose companion compares experts, such as "
             "markup_consistency or readable"
         )
-    given = arguments.parameters(metric, options.set, options.solution)
     parameters = {**metric.companion.agreement_parameters, **given}
     with progress.shown("comparing experts") as show, warnings.catch_warnings():
         warnings.simplefilter("ignore", AccountWarning)  # which is told before the tables

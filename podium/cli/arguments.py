@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from podium.common.errors import HostError, UsageError
 from podium.common.options import Values, whole_number
-from podium.metric import built_in
 
 if TYPE_CHECKING:
     from podium.hosting.competition import Competition
-    from podium.metric.hosted import Metric
+
+RECORD = "competition.json"  # as in `podium.contest.recorded`, which takes long to import
 
 
 def seconds(text: str) -> float:
@@ -32,63 +32,38 @@ def competition(options: "OfCompetition") -> "Competition":
     from podium.contest import recorded
     from podium.hosting.competition import Competition
     from podium.hosting.competition_pages import summary
-    from podium.hosting.folders import SOLUTION, row_id
+    from podium.hosting.folders import row_id
     from podium.metric import hosted
 
-    metric = hosted.load(options.metric)
-    first_column = row_id(options.files)
     record = recorded.read(options.files)
+    metric = hosted.load(recorded.chosen(record, options.metric)[0])
     if record is not None and not record.is_of(metric):
         raise HostError(
             f"expected the metric {record.metric!r}, for which the files were made (see {record.path}), "
             f"found {options.metric}: name the metric by --metric"
         )
-    solution = options.files / recorded.PRIVATE / SOLUTION
+    given = hosted.parse_parameters(metric, options.set)
     return Competition(
         folder=options.files,
         metric=metric,
-        arguments={"row_id_column_name": first_column} | parameters(metric, options.set, solution),
+        arguments={"row_id_column_name": row_id(options.files)} | recorded.arguments(record, metric, given),
         title=options.title,
         subtitle=options.subtitle or summary(metric) or options.title,
     )
 
 
-def parameters(metric: "Metric", assignments: Sequence[str], solution: str | Path) -> dict[str, Any]:
-    """Combine the metric's parameters that --set gives with those that the solution's folder records."""
-    from podium.contest import recorded
-    from podium.metric import hosted
-
-    return recorded.arguments(metric, hosted.parse_parameters(metric, assignments), solution)
-
-
 def is_of_competition(given: Mapping[str, Any]) -> bool:
     """Whether what a command was given lies in the folder of a competition, whose record names the metric."""
-    return (_competition_of(given) / "competition.json").is_file()
-
-
-def with_record(given: dict[str, Any], takes_items: bool) -> dict[str, Any]:
-    """Add the metric, and the items, that the record of a competition names, if none was given."""
-    from podium.contest import recorded
-
-    items = given.get("items", "") if takes_items else "none can be asked for"
-    metric, items = recorded.chosen(_competition_of(given), given.get("metric"), items)
-    return given | {"metric": metric} | ({"items": items} if takes_items and items else {})
+    places = [Path(given[name]) for name in ("files", "solution") if given.get(name) is not None]
+    return any((each / RECORD).is_file() for place in places for each in (place, place.parent.parent))
 
 
 def with_solution(given: dict[str, Any]) -> dict[str, Any]:
     """Put the solution of a competition in the place of the folder that podium make has written."""
-    folder = Path(given.get("solution", ""))
-    if "solution" not in given or not (folder / "competition.json").is_file():
+    folder = given.get("solution")
+    if folder is None or not Path(folder, RECORD).is_file():
         return given
-    return given | {"solution": type(given["solution"])(folder / "private" / "solution.csv")}
-
-
-def _competition_of(given: Mapping[str, Any]) -> Path:
-    """The folder of the competition to which a command's files belong, if they belong to one."""
-    if "files" in given:
-        return Path(given["files"])
-    solution = Path(given.get("solution", ""))
-    return solution.parent.parent if solution.parent.name == "private" else solution
+    return given | {"solution": type(folder)(Path(folder, "private", "solution.csv"))}
 
 
 def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[object]) -> None:
@@ -138,7 +113,7 @@ class OfMetric(OfParameters):
         metric.py (default: the one that the files of podium make name, or else unified).
     """
 
-    metric: str = built_in.DEFAULT
+    metric: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +166,6 @@ class OfCompetition(OfMetric):
     site: str
     files: Path
     _: KW_ONLY
-    metric: str = built_in.DEFAULT
+    metric: str | None = None
     title: str
     subtitle: str | None = None

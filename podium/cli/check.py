@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from podium.cli.arguments import OfTrial, parameters
+from podium.cli.arguments import OfTrial
 from podium.common.errors import HostError, UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def _completed(options: Options) -> Options:
     named = Path(options.metric)
     folder = recorded.folder_of(named)
     is_metric = options.metric in hosted.names() or named.suffix == ".py"
-    if is_metric or recorded.read(folder) is None:
+    record = recorded.read(folder)
+    if is_metric or record is None:
         return options
     tables = [each for each in (options.solution, options.submission) if each is not None]
     if folder != named:
@@ -77,7 +78,7 @@ def _completed(options: Options) -> Options:
         raise UsageError(f"expected a metric, a solution and a submission, found {named} as the metric")
     return replace(
         options,
-        metric=recorded.chosen(folder, None, "", how="in place of the folder")[0],
+        metric=recorded.chosen(record, None, how="in place of the folder")[0],
         solution=tables[0],
         submission=tables[1] if len(tables) > 1 else folder / folders.PUBLIC / folders.SAMPLE,
     )
@@ -120,12 +121,17 @@ def run(options: Options) -> None:
 
 def _tried(path: Path, given: tuple[Path, Path], options: Options) -> "list[Finding]":
     """Try the file with a solution and a submission, and print the scores first."""
+    from podium.contest import recorded
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate
+    from podium.metric import hosted
     from podium.tables.files import read_once
 
     metric = acceptance.loaded(path, needed=bool(options.set))
-    arguments = dict[str, Any]() if metric is None else parameters(metric, options.set, given[0])
+    arguments = dict[str, Any]()
+    if metric is not None:
+        parameters = hosted.parse_parameters(metric, options.set)
+        arguments = recorded.arguments(recorded.of(given[0]), metric, parameters)
     named = arguments.get("row_id_column_name")
     files = read_once(given[0]), read_once(given[1])
     *tables, arguments["row_id_column_name"] = emulate.read_tables(metric, *files, named)

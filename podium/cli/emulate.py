@@ -9,7 +9,7 @@ Each part of the solution is scored in a fresh process.
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
-from podium.cli.arguments import OfTrial, parameters
+from podium.cli.arguments import OfTrial
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,14 @@ class Options(OfTrial):
 def run(options: Options) -> None:
     """Score each part in a fresh process, and print what the site would print."""
     from podium.cli.console import further_calls, warn
-    from podium.contest import pipeline
+    from podium.contest import pipeline, recorded
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
-    from podium.metric import hosted
     from podium.metric.shapes import demand
     from podium.scoring import misfits, trials
     from podium.tables.files import read_once
 
-    assert options.metric is not None
-    metric = hosted.load(options.metric)
-    arguments = parameters(metric, options.set, options.solution)
+    metric, arguments, _ = recorded.completed(options.solution, options.metric, options.set)
     given = read_once(options.solution), read_once(options.submission)
     solution, submission, row_id = emulate.read_tables(metric, *given, arguments.get("row_id_column_name"))
     arguments["row_id_column_name"] = row_id

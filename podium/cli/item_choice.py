@@ -34,12 +34,12 @@ class Done:
     chosen: list[str] = field(default_factory=list)  # what a score of the chosen items alone hides
 
 
-def score_all(metric: Metric, given: dict[str, Any], options: Options, tell: Tell, show: Progress) -> Done:
+def score_all(metric: Metric, parameters: dict[str, Any], options: Options, tell: Tell, show: Progress) -> Done:
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
     first, *others = options.submission
     texts = options.texts if is_table_name(options.texts or "") else None
     whole = pipeline.opened(
-        metric, options.solution, given, show, first, pipeline.of_experts(metric, (), texts)
+        metric, options.solution, parameters, show, first, pipeline.of_experts(metric, (), texts)
     )
     ids = None if options.essays is None else _ids(options.essays)
     with limits.within(limits.Limits()):

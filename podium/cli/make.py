@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from podium.cli.arguments import OfMetric, share
 from podium.cli.declared import SEVERAL
 from podium.common.errors import UsageError
+from podium.metric import built_in
 
 if TYPE_CHECKING:
     from podium.hosting.folders import Files
@@ -103,7 +104,7 @@ def run(options: Options) -> None:
     from podium.hosting import making, splitting
     from podium.metric import hosted
 
-    metric = hosted.load(options.metric)
+    metric = hosted.load(options.metric or built_in.DEFAULT)
     parameters = hosted.parse_parameters(metric, options.set)
     seed = secret_seed() if options.seed is None else options.seed
     draws_all = metric.companion.make_files is None or bool(options.split)

@@ -8,6 +8,7 @@ say what is unusual. If there are several submissions, the first one is compared
 """
 
 import warnings
+from dataclasses import replace
 
 from podium.cli import arguments
 from podium.cli.score_options import Options
@@ -19,24 +20,22 @@ def run(options: Options) -> None:
     _check(options)
     from podium.cli import console, item_choice, score_output
     from podium.common import progress
-    from podium.metric import hosted
+    from podium.contest import recorded
     from podium.tables.files import is_table_name
     from podium.tables.formats import check_table_name
 
     if options.rows is not None:
         check_table_name(options.rows)
-    metric = hosted.load(options.metric)
-    given = hosted.parse_parameters(metric, options.set)
+    metric, parameters, items = recorded.completed(options.solution, options.metric, options.set, options.items)
+    options = replace(options, items=items)
     has_texts = metric.companion.add_texts is not None and is_table_name(options.texts or "")
-    if options.measures and options.table is None:
-        raise UsageError("--measures needs --table")
     if options.texts is not None and options.report is None and not has_texts:
         raise UsageError("--texts needs --report")
     warn = (lambda notices: None) if options.json else console.warn
     with progress.shown("scoring") as show, warnings.catch_warnings():
         if not options.bare:  # which is told with the scores
             warnings.simplefilter("ignore", AccountWarning)
-        done = item_choice.score_all(metric, given, options, warn, show)
+        done = item_choice.score_all(metric, parameters, options, warn, show)
     everything = [done.evaluation, *done.others.values()]
     if options.bare:
         mistakes = [mistake for each in everything for _, mistake in each.explanation.mistakes]
@@ -52,6 +51,8 @@ def _check(options: Options) -> None:
     others = options.submission[1:]
     if repeated := [path for path in others if others.count(path) > 1]:
         raise UsageError(f"{repeated[0]} is given twice: name each submission to compare with once")
+    if options.measures and options.table is None:
+        raise UsageError("--measures needs --table")
     more = options.texts, options.essays, options.side
     inputs = [options.solution, *options.submission, options.metric, *more]
     arguments.check_outputs([options.rows, options.report, options.side_form, options.table], inputs)

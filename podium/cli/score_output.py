@@ -64,7 +64,8 @@ def show(done: Done, options: Options) -> None:
     """Write and print where the score comes from; a bare score is not printed here."""
     if options.rows is not None:
         if done.evaluation.explanation.rows.columns.empty:
-            raise UsageError(f"--rows: {options.metric} has no companion that explains rows")
+            metric = done.evaluation.solution.metric.path.name
+            raise UsageError(f"--rows: {metric} has no companion that explains rows")
         write_table(explain.rows(done.evaluation), options.rows)
     results = ScoredFiles(done, options)
     if options.table is not None:

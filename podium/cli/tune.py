@@ -68,14 +68,12 @@ def run(options: Options) -> None:
     _check(options)
 
     from podium.cli import console
-    from podium.contest import reading
-    from podium.metric import hosted
+    from podium.contest import reading, recorded
     from podium.tables.formats import check_table_name, read_table, write_table
 
     if options.out is not None:
         check_table_name(options.out)
-    metric = hosted.load("unified")
-    given = hosted.parse_parameters(metric, options.set)
+    metric, given, _ = recorded.completed(options.solution, "unified", options.set)
     notices: list[str] = []
     if options.thresholds is not None:
         thresholds = read_table(options.thresholds, set(), UsageError)

@@ -101,8 +101,10 @@ def flag_of(name: str) -> str:
 
 def made(kind: Callable[..., T], values: Mapping[str, Any]) -> T:
     """Make options of what was given; None stands for what was not."""
-    given = {name: value for name, value in values.items() if value is not None}
-    further = {GIVEN: frozenset(given)} if GIVEN in inspect.signature(kind).parameters else {}
+    declared = inspect.signature(kind).parameters
+    needed = {name for name, each in declared.items() if each.default is each.empty}
+    given = {name: value for name, value in values.items() if value is not None or name in needed}
+    further = {GIVEN: frozenset(given)} if GIVEN in declared else {}
     options = kind(**given, **further)
     if fault := fault_in(options):
         raise UsageError(fault)

@@ -1,6 +1,6 @@
 """From the files of a competition to a score, in three steps that every command takes.
 
-    solution = pipeline.opened(metric, "solution.csv", given)      with the parameters of the competition
+    solution = pipeline.opened(metric, "solution.csv", parameters)
     submission, notices = pipeline.submitted(solution, "submission.csv")
     evaluation = pipeline.scored(solution, submission)
 
@@ -15,7 +15,7 @@ import copy
 import functools
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from podium.common.errors import (
     UsageError,
 )
 from podium.common.wording import listed
-from podium.contest import reading, recorded
+from podium.contest import reading
 from podium.metric.contract import Metric, Progress
 from podium.metric.shapes import FINITE, ContractError, demand
 from podium.scoring import evaluating, misfits, trials
@@ -53,18 +53,12 @@ Source = Location | pd.DataFrame  # a file, or what was read of it
 def opened(
     metric: Metric,
     source: Source,
-    given: Mapping[str, Any],
+    parameters: dict[str, Any],
     show: Progress | None = None,
     submission: Source = PIPED,
     change: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
 ) -> Solution:
-    """Read and prepare a solution, with the given parameters and those that its competition records.
-
-    If it is none, the error says whether the `submission` is one. What is read can be changed.
-    """
-    parameters = dict(given)
-    if not isinstance(source, pd.DataFrame):
-        parameters = recorded.arguments(metric, given, source)
+    """Read and prepare a solution like `prepared`; if it is none, say whether the `submission` is one."""
     try:
         return prepared(metric, source, parameters, show, change=change)
     except HostError:

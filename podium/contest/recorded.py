@@ -99,11 +99,34 @@ def copied_metric(record: Record, how: str) -> Path | None:
     return path
 
 
-def chosen(folder: Path, metric: Location | None, items: str, how: str = BY_OPTION) -> tuple[str, str]:
-    """The metric and the items that were given, or else those that the record of a competition names."""
-    record = read(folder)
+class Completed(NamedTuple):
+    """What a command was given, completed by the record of the competition to which its files belong."""
+
+    metric: Metric
+    parameters: dict[str, Any]
+    items: str
+
+
+def completed(
+    solution: Location | None, metric: str | None, assignments: Sequence[str], items: str | None = None
+) -> Completed:
+    """Load the metric, and read the parameters NAME=VALUE, for files that may be those of a competition."""
+    record = of(solution)
+    name, items = chosen(record, metric, items)
+    loaded = hosted.load(name)
+    given = hosted.parse_parameters(loaded, assignments)
+    return Completed(loaded, arguments(record, loaded, given), items)
+
+
+def chosen(
+    record: Record | None, metric: Location | None, items: str | None = None, how: str = BY_OPTION
+) -> tuple[str, str]:
+    """The metric and the items that were given, or else those that the record of a competition names.
+
+    None stands for the items of a command that draws none.
+    """
     if record is None:
-        return str(metric or DEFAULT), items
+        return str(metric or DEFAULT), items or ""
     if metric is None:
         path = copied_metric(record, how)
         if path is None and record.metric not in hosted.names():
@@ -111,10 +134,10 @@ def chosen(folder: Path, metric: Location | None, items: str, how: str = BY_OPTI
                 f"the files were made for the metric {record.metric} (see {record.path}): name it {how}"
             )
         metric = record.metric if path is None else str(path)
-    if record.items and not items:
+    if record.items and items == "":
         print(printable(f"items of {record.path}: {record.items}"), file=sys.stderr)
         items = record.items
-    return str(metric), items
+    return str(metric), items or ""
 
 
 def read(folder: Path) -> Record | None:
@@ -132,9 +155,13 @@ def read(folder: Path) -> Record | None:
     return Record(path, **content)
 
 
-def arguments(metric: Metric, given: Mapping[str, Any], solution: Location) -> dict[str, Any]:
-    """Combine the parameters that the user sets with those of the competition to which the solution belongs."""
-    record = read(folder_of(solution))
+def of(solution: Location | None) -> Record | None:
+    """Read the record of the competition to which a solution belongs, if it belongs to one."""
+    return None if solution is None else read(folder_of(solution))
+
+
+def arguments(record: Record | None, metric: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Combine the parameters that the user sets with those of the record of a competition."""
     if record is None:
         return dict(given)
     if not record.is_of(metric):

@@ -96,7 +96,7 @@ def as_recorded(asked: Options) -> Options:
     if asked.again is not None:  # then run.json names them
         return asked
     given = asked.metric if "metric" in asked.given else None
-    metric, items = recorded.chosen(recorded.folder_of(asked.solution), given, asked.items)
+    metric, items = recorded.chosen(recorded.of(asked.solution), given, asked.items)
     named = {"metric", "items"} if items else {"metric"}
     return replace(asked, metric=metric, items=items, given=asked.given | named)
 
@@ -147,7 +147,7 @@ def _found(
     asked = _with_parameters(loaded, asked, earlier, more)
     parameters = asked.metric_parameters
     if asked.again is None:
-        parameters = recorded.arguments(loaded, parameters, asked.solution)
+        parameters = recorded.arguments(recorded.of(asked.solution), loaded, parameters)
     failed = asked.failed if "failed" in asked.given else asked.failed or _failed_beside(asked.runtimes)
     options = opened(replace(asked, failed=failed, parameters=parameters))
     files = find(options.submissions, options.side, loaded.companion.documents, options.team_from, place)

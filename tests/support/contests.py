@@ -74,8 +74,8 @@ class Contest(NamedTuple):
     @property
     def items(self) -> list[str]:
         """The ids of its items."""
-        metric = hosted.load(self.metric or self.recorded or "unified")
-        solution = pipeline.opened(metric, str(self.solution), hosted.parse_parameters(metric, self.parameters))
+        metric, parameters, _ = recorded.completed(self.solution, self.metric or None, self.parameters)
+        solution = pipeline.opened(metric, str(self.solution), parameters)
         return sorted(evaluating.names_of_rows(solution).unique())
 
 

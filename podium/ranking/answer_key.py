@@ -15,7 +15,7 @@ import pandas as pd
 from podium.common.arrays import Bools, Floats, Ints
 from podium.common.wording import plural
 from podium.metric.contract import Prepared
-from podium.ranking import store
+from podium.ranking.store import StoreEntry
 from podium.scoring.answers import Answers, asked, unpack
 from podium.scoring.evaluating import ALL, Solution
 from podium.scoring.explain import groups_of_items, ratio
@@ -45,7 +45,7 @@ def best_rows(
     return best
 
 
-def of_best(solution: Solution, entries: Sequence[bytes]) -> tuple[pd.DataFrame, int] | None:
+def of_best(solution: Solution, entries: Sequence[StoreEntry]) -> tuple[pd.DataFrame, int] | None:
     """List the items of the part that decides, those to look at first, from the entries of the best files.
 
     Behind the table stands how many files have answers that can be compared. It is None if neither answers nor
@@ -136,23 +136,22 @@ def _counted(solution: Solution) -> tuple[Bools, list[str], pd.DataFrame]:
     return solution.items[part], [*map(str, prepared.items)], groups_of_items(prepared).reset_index(drop=True)
 
 
-def _comparable(entries: Sequence[bytes]) -> list[Answers]:
+def _comparable(entries: Sequence[StoreEntry]) -> list[Answers]:
     """Read the answers in entries; those of other columns than most cannot be compared."""
-    columns = [store.header_of(entry).get("answered") for entry in entries]
+    columns = [entry.header.get("answered") for entry in entries]
     usual = Counter(tuple(each) for each in columns if each is not None).most_common(1)
     if not usual:
         return []
     same = [entry for entry, each in zip(entries, columns) if each is not None and tuple(each) == usual[0][0]]
-    return [unpack(store.packed_of(entry), usual[0][0]) for entry in same]
+    return [unpack(entry.answers, usual[0][0]) for entry in same]
 
 
-def _scores(solution: Solution, entries: Sequence[bytes]) -> Floats | None:
+def _scores(solution: Solution, entries: Sequence[StoreEntry]) -> Floats | None:
     """Score each item alone, (n, files), or None without statistics."""
     if not solution.prepared:
         return None
     kept, prepared = solution.items[solution.deciding], solution.prepared[solution.deciding]
-    numbers = [store.decode(entry) for entry in entries]
-    scores = [_alone(prepared, each[kept]) for each in numbers if each is not None]
+    scores = [_alone(prepared, entry.statistics[kept]) for entry in entries if entry.statistics is not None]
     return np.stack(scores, axis=1) if scores else None
 
 

@@ -14,9 +14,10 @@ import pandas as pd
 from podium import statistics
 from podium.common.arrays import Bools, Floats, Ints
 from podium.metric.contract import Measured, Prepared
-from podium.ranking import robustness, similarity, store
+from podium.ranking import robustness, similarity
 from podium.ranking.passes import Scored
 from podium.ranking.questions import Pool
+from podium.ranking.store import StoreEntry
 from podium.ranking.submissions import Submission
 from podium.scoring.evaluating import Solution
 from podium.statistics import Doubt, Drawn, Scores
@@ -73,7 +74,7 @@ class Examined(NamedTuple):
 # ---- In a worker ------------------------------------------------------------------------------------------
 
 
-def groups(how: How, solution: Solution, entries: Sequence[bytes]) -> list[Groups | None]:
+def groups(how: How, solution: Solution, entries: Sequence[StoreEntry]) -> list[Groups | None]:
     """Find out what some entries of the store say about the groups of items.
 
     It is None for a score that is not made of groups.
@@ -82,12 +83,12 @@ def groups(how: How, solution: Solution, entries: Sequence[bytes]) -> list[Group
     results: list[Groups | None] = []
     for some, submissions in _read(how, solution, entries):
         drawn = draws.draw(*submissions)
-        kept.update(zip(some, drawn))
+        kept.update(zip([entry.name for entry in some], drawn))
         results += map(draws.groups, drawn)
     return results
 
 
-def detail(how: How, shared: Groups | None, solution: Solution, entries: Sequence[bytes]) -> list[Detail]:
+def detail(how: How, shared: Groups | None, solution: Solution, entries: Sequence[StoreEntry]) -> list[Detail]:
     """Compute the details of some entries of the store."""
     prepared, together = solution.prepared[how.part], solution.together(how.part, how.column)
     others = robustness.of_measures(solution, how.part)
@@ -121,33 +122,36 @@ def _detail(
 
 
 def _read(
-    how: How, solution: Solution, entries: Sequence[bytes]
-) -> Iterator[tuple[Sequence[bytes], list[Floats]]]:
+    how: How, solution: Solution, entries: Sequence[StoreEntry]
+) -> Iterator[tuple[Sequence[StoreEntry], list[Floats]]]:
     """Read the statistics of as many submissions as are resampled at once, behind their entries."""
     for first in range(0, len(entries), RESAMPLED_AT_ONCE):
         some = entries[first : first + RESAMPLED_AT_ONCE]
         yield some, [of_items(entry, solution.items[how.part]) for entry in some]
 
 
-def of_items(entry: bytes, items: Bools) -> Floats:
+def of_items(entry: StoreEntry, items: Bools) -> Floats:
     """Read the statistics of some items, shape (n, k), from an entry of the store."""
-    numbers = store.decode(entry)
-    assert numbers is not None
-    return numbers.T.compress(items, axis=1).T  # column by column, as in the store
+    assert entry.statistics is not None
+    return entry.statistics.T.compress(items, axis=1).T  # column by column, as in the store
 
 
 def _drawn(
-    draws: statistics.Resampler, kept: dict[bytes, Drawn], entries: Sequence[bytes], submissions: list[Floats]
+    draws: statistics.Resampler,
+    kept: dict[str, Drawn],
+    entries: Sequence[StoreEntry],
+    submissions: list[Floats],
 ) -> list[Drawn]:
     """Draw submissions, each (n, k), but for those that are kept since `groups` has drawn them."""
-    known = {entry: kept.pop(entry) for entry in {*entries} & kept.keys()}
-    new = {entry: numbers for entry, numbers in zip(entries, submissions) if entry not in known}
+    of_names = [entry.name for entry in entries]
+    known = {name: kept.pop(name) for name in {*of_names} & kept.keys()}
+    new = {name: numbers for name, numbers in zip(of_names, submissions) if name not in known}
     known |= zip(new, draws.draw(*new.values())) if new else ()
-    return [known[entry] for entry in entries]
+    return [known[name] for name in of_names]
 
 
 @functools.lru_cache(maxsize=1)
-def _resampler(solution: Solution, how: How) -> tuple[statistics.Resampler, dict[bytes, Drawn]]:
+def _resampler(solution: Solution, how: How) -> tuple[statistics.Resampler, dict[str, Drawn]]:
     """Make the draws of the items, once per process, and a place for submissions that are drawn."""
     prepared, together = solution.prepared[how.part], solution.together(how.part, how.column)
     weights = statistics.draw(len(prepared.items), how.resamples, how.seed, together=together)

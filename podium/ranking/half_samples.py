@@ -21,7 +21,7 @@ from podium.common.options import as_option
 from podium.common.wording import counted
 from podium.ranking import store
 from podium.ranking.examining import MOST_TEAMS, Detail, Examined, How
-from podium.ranking.job import Job, entry_name, frame_of, sha256
+from podium.ranking.job import Job, frame_of, sha256
 from podium.ranking.jury import Prizes
 from podium.ranking.passes import Scored
 from podium.ranking.questions import Pool
@@ -167,9 +167,8 @@ def _number_of(pool: Pool, how: How, files: Sequence[Submission]) -> tuple[int, 
     """Find out how many draws fit, once for each set of files: the answer is kept in the store."""
     kept = [_context(pool.job, how._replace(resamples=0)), sorted(each.digests for each in files)]
     context = sha256(repr(kept).encode())
-    name = entry_name(context, "")
-    if (entry := pool.load(name)) is not None:
-        return int(store.header_of(entry)["draws"]), None
+    if entry := pool.load(store.name_of(context, "")):
+        return int(entry.header["draws"]), None
     distinct = list({file.digests: file for file in files}.values())
     timed = distinct[:TIMED]
     times = dict(pool.one_by_one(functools.partial(_time, how), dict(enumerate(timed))))
@@ -179,7 +178,7 @@ def _number_of(pool: Pool, how: How, files: Sequence[Submission]) -> tuple[int, 
         return 0, halves.too_slow(seconds, pool.workers.number)
     _say_how_long(seconds * number / pool.workers.number, number, len(distinct))
     header = {"context": context, "sha256": "", "draws": number}
-    store.save(pool.store, name, store.encode(header, None))
+    store.save(pool.store, store.encode(header))
     return number, None
 
 
@@ -200,9 +199,9 @@ def _draws_of(pool: Pool, how: How, files: Sequence[Submission]) -> list[Floats]
     drawn: dict[str, Floats] = {}  # by the hashes of the files
     distinct = {file.digests: file for file in files}
     for digests in distinct:
-        entry = pool.load(entry_name(context, digests))
-        if entry is not None and (kept := store.decode(entry)) is not None:
-            drawn[digests] = kept[:, 0]
+        entry = pool.load(store.name_of(context, digests))
+        if entry and entry.statistics is not None:
+            drawn[digests] = entry.statistics[:, 0]
     missing = [file for digests, file in distinct.items() if digests not in drawn]
     pieces = halves.pieces(number)
     tasks = {at * number + each.start: (file, each) for at, file in enumerate(missing) for each in pieces}
@@ -215,6 +214,5 @@ def _draws_of(pool: Pool, how: How, files: Sequence[Submission]) -> list[Floats]
             digests = missing[at].digests
             drawn[digests] = np.concatenate([waiting[at].pop(each.start) for each in pieces])
             header = {"context": context, "sha256": digests}
-            entry = store.encode(header, drawn[digests][:, np.newaxis])
-            store.save(pool.store, entry_name(context, digests), entry)
+            store.save(pool.store, store.encode(header, drawn[digests][:, np.newaxis]))
     return [drawn[file.digests] for file in files]

@@ -146,11 +146,6 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def entry_name(context: str, digests: str) -> str:
-    """Name the entry of a submission in the store."""
-    return sha256((context + digests).encode())[: store.NAME_LENGTH]
-
-
 def digests_of(digest: str, side_digest: str) -> str:
     """Join the SHA-256 of a submission and, if there is one, that of the host's file beside it."""
     return f"{digest}+{side_digest}" if side_digest else digest

@@ -125,9 +125,9 @@ def copy_store(record: Location, to: Path) -> None:
     facts = run_json.read(record)
     earlier = Path(record).parent / facts["store"]
     for name in store.names(earlier):
-        path = store.path_of(earlier, name)
-        if path.is_file() and not path.is_symlink() and not store.path_of(to, name).exists():
-            store.save(to, name, path.read_bytes())
+        is_new = not store.path_of(to, name).exists() and not store.path_of(earlier, name).is_symlink()
+        if is_new and (entry := store.load(earlier, name)):
+            store.save(to, entry)
 
 
 # ---- What was given differently, and what that changed ------------------------------------------------------

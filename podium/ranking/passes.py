@@ -46,13 +46,13 @@ from podium.ranking.job import (
     contents_of,
     digests_in,
     digests_of,
-    entry_name,
     frame_of,
     sha256,
     table_of,
     with_side,
 )
 from podium.ranking.questions import SIZE, Pool, batches_of, describe
+from podium.ranking.store import StoreEntry
 from podium.ranking.submissions import Submission
 from podium.scoring import evaluating, misfits, trials
 from podium.scoring.answers import given_by, pack
@@ -101,7 +101,7 @@ class Fault(NamedTuple):
 
 def visit(
     job: Job, known: frozenset[str], submissions: Sequence[tuple[int, Submission]]
-) -> list[tuple[int, str, bytes | Fault | None]]:
+) -> list[tuple[int, str, StoreEntry | Fault | None]]:
     """Score some submissions, and return for each its hashes and its entry, or None if the store has it."""
     solution = job.solution
     return [(number, *_visited(job, solution, known, submission)) for number, submission in submissions]
@@ -109,18 +109,18 @@ def visit(
 
 def _visited(
     job: Job, solution: evaluating.Solution, known: frozenset[str], submission: Submission
-) -> tuple[str, bytes | Fault | None]:
+) -> tuple[str, StoreEntry | Fault | None]:
     """Score a submission that is not among those with these names of entries; return its hashes, too."""
     digests = ""
     try:
         contents = contents_of(submission)
         digests = digests_in(contents)
-        is_known = entry_name(job.context, digests) in known
+        is_known = store.name_of(job.context, digests) in known
         return digests, None if is_known else _score(job, solution, submission, contents, digests)
     except NotAFile as problem:
         # It has no content that could be hashed, so what was found instead of one gets hashed.
         digests = sha256(problem.found.encode())
-        return digests, store.encode(_header(job, digests) | {"rejected": problem.fault}, None)
+        return digests, store.encode(_header(job, digests) | {"rejected": problem.fault})
     except Exception as problem:
         return digests, _fault(problem)
 
@@ -144,7 +144,7 @@ def _score(
     submission: Submission,
     contents: Contents,
     digests: str,
-) -> bytes | Fault:
+) -> StoreEntry | Fault:
     """Score a submission, judge its metric with it, and make its entry for the store."""
     header = _header(job, digests)
     table = None
@@ -164,7 +164,7 @@ def _score(
         header |= _refused(problem, "" if table is None else _differences(job, solution, table, problem))
     else:
         return _judged(job, header, evaluation)
-    return store.encode(header, None)
+    return store.encode(header)
 
 
 def _differences(job: Job, solution: evaluating.Solution, table: pd.DataFrame, problem: ToolError) -> str:
@@ -187,7 +187,7 @@ def _refused(problem: ToolError, why: str) -> dict[str, Any]:
     return {"failed": says, store.UNSURE: True}
 
 
-def _judged(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation) -> bytes | Fault:
+def _judged(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation) -> StoreEntry | Fault:
     """Make the entry of a submission that has scores, or a fault if its metric breaks the contract with it."""
     try:
         with within(job.limits):
@@ -198,12 +198,12 @@ def _judged(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation)
             return Fault(text, is_of_host=True, breaks_contract=True)
         return _entry(job, header, evaluation)
     except LimitExceededError as problem:
-        return store.encode(header | {"rejected": str(problem), store.UNSURE: True}, None)
+        return store.encode(header | {"rejected": str(problem), store.UNSURE: True})
     except Exception as problem:
         return _fault(problem)
 
 
-def _entry(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation) -> bytes:
+def _entry(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation) -> StoreEntry:
     """Make the entry of a submission that has scores."""
     scores = {part: float(score) for part, score in evaluation.scores.items()}
     header |= {"scores": scores, "measured": job.measured, "mistakes": mistakes_of(evaluation)}
@@ -244,10 +244,10 @@ def held(solution: evaluating.Solution, submissions: Sequence[Submission]) -> li
     return results
 
 
-def measure(solution: evaluating.Solution, entries: Sequence[bytes]) -> list[dict[str, float]]:
+def measure(solution: evaluating.Solution, entries: Sequence[StoreEntry]) -> list[dict[str, float]]:
     """Compute the scores on each part from the statistics in entries, which have some."""
-    decoded = map(store.decode, entries)
-    return [evaluating.scores_of(solution, numbers) for numbers in decoded if numbers is not None]
+    numbers = [entry.statistics for entry in entries]
+    return [evaluating.scores_of(solution, each) for each in numbers if each is not None]
 
 
 def _is_slip(problem: BaseException) -> bool:
@@ -373,13 +373,12 @@ def _round(
                 fault = _of_worker(outcomes)
                 outcomes = [(number, "", fault) for number, _ in batch]
             for number, digests, outcome in outcomes:
-                name = entry_name(pool.job.context, digests)
                 if isinstance(outcome, Fault):
                     faults[number] = outcome
                 elif outcome is not None:
-                    store.save(pool.store, name, outcome, store.UNSURE in store.header_of(outcome))
+                    store.save(pool.store, outcome)
                     results[number] = _scored(outcome)
-                elif entry := pool.load(name):
+                elif entry := pool.load(store.name_of(pool.job.context, digests)):
                     results[number] = _scored(entry)
                 else:
                     faults[number] = Fault("its entry in the store is damaged", is_of_host=False)
@@ -426,8 +425,8 @@ def _rejected_by_crash(
     results = {}
     for number, failed in told.items():
         digests = digests_in(contents_of(submissions[number]))
-        entry = store.encode(_header(pool.job, digests) | {"failed": failed, store.UNSURE: True}, None)
-        store.save(pool.store, entry_name(pool.job.context, digests), entry, True)
+        entry = store.encode(_header(pool.job, digests) | {"failed": failed, store.UNSURE: True})
+        store.save(pool.store, entry)
         results[number] = _scored(entry)
     return results
 
@@ -463,31 +462,30 @@ def _hold(pool: Pool, submissions: Sequence[Submission], results: Sequence[Score
     drawn = sorted(of_digests)[np.random.default_rng([seed, STREAM]).integers(len(of_digests))]
     number = of_digests[drawn]
     entry = pool.load(results[number].entry)
-    header = {} if entry is None else store.header_of(entry)
-    if entry is None or header.get("held") == pool.job.measured:
+    if entry is None or entry.header.get("held") == pool.job.measured:
         return
     (text,) = pool.read_again(held, [submissions[number]], "judging")
     if text:
         each = submissions[number]
         raise HostError(f"{each.team}/{each.name}: {text}")
-    passed = store.encode(header | {"held": pool.job.measured}, store.decode(entry), store.packed_of(entry))
-    store.save(pool.store, results[number].entry, passed)
+    header = entry.header | {"held": pool.job.measured}
+    store.save(pool.store, store.encode(header, entry.statistics, entry.answers))
 
 
-def _scored(entry: bytes) -> Scored:
+def _scored(entry: StoreEntry) -> Scored:
     """Read what became of a submission from its entry."""
-    header = store.header_of(entry)
+    header = entry.header
     digest, _, side_digest = header["sha256"].partition("+")
     return Scored(
         digest,
         side_digest,
         header.get("fingerprint", digest),
-        entry_name(header["context"], header["sha256"]),
+        entry.name,
         header.get("scores"),
         header.get("rejected"),
         header.get("failed"),
         header.get("measured"),
-        store.has_statistics(entry),
+        entry.has_statistics,
         tuple((kind, sentence) for kind, sentence in header.get("mistakes", [])),
     )
 

@@ -14,7 +14,8 @@ from podium.child.workers import TASKS_PER_WORKER, Workers, spread
 from podium.common.errors import ToolError, UsageError
 from podium.common.progress import track
 from podium.ranking import store
-from podium.ranking.job import Job, entry_name
+from podium.ranking.job import Job
+from podium.ranking.store import StoreEntry
 from podium.ranking.submissions import Submission
 from podium.scoring.evaluating import Solution
 
@@ -47,7 +48,7 @@ class Pool(NamedTuple):
         """How many files a task may have at most: one if each is scored in a process of its own."""
         return MOST_AT_ONCE if self.workers.ready is None else 1
 
-    def ask(self, question: Question[bytes, R], entries: Sequence[str], title: str) -> list[R]:
+    def ask(self, question: Question[StoreEntry, R], entries: Sequence[str], title: str) -> list[R]:
         """Ask about entries of the store, which are given by their names.
 
         They are read here, because the machines of a cluster may not see the folder.
@@ -58,10 +59,7 @@ class Pool(NamedTuple):
             return path.stat().st_size if path.is_file() else 0
 
         groups = batches_of(dict(enumerate(entries)), size_of, self.workers, size=BYTES_OF_ENTRIES)
-        read = (
-            [(number, entry) for number, name in group if (entry := self.load(name)) is not None]
-            for group in groups
-        )
+        read = ([(number, entry) for number, name in group if (entry := self.load(name))] for group in groups)
         work = functools.partial(_results, self.job, question)
         results = collected(self.workers, work, read, title, len(entries))
         if lacking := len(entries) - len(results):
@@ -87,13 +85,9 @@ class Pool(NamedTuple):
         results = _finished(self.workers, work, [[each] for each in things.items()])
         return track(results, title, len(things)) if title and things else results
 
-    def load(self, name: str) -> bytes | None:
-        """Read the entry of that name. It is None, too, if the file holds the entry of another submission."""
-        entry = store.load(self.store, name)
-        if entry is None:
-            return None
-        header = store.header_of(entry)
-        return entry if name == entry_name(str(header.get("context")), str(header.get("sha256"))) else None
+    def load(self, name: str) -> StoreEntry | None:
+        """Read the entry of that name, if the store has it."""
+        return store.load(self.store, name)
 
 
 def _results(job: Job, question: Question[T, R], numbered: Sequence[tuple[int, T]]) -> list[tuple[int, R]]:

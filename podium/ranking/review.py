@@ -13,10 +13,11 @@ from podium.ranking import answer_key, store
 from podium.ranking.board import Inputs
 from podium.ranking.cautions import of_other_cells, shared_mistakes
 from podium.ranking.final import FinalBoard
-from podium.ranking.job import entry_name, frame_of, sha256
+from podium.ranking.job import frame_of, sha256
 from podium.ranking.passes import Scored
 from podium.ranking.questions import Pool
 from podium.ranking.sentences import name_of
+from podium.ranking.store import StoreEntry
 from podium.ranking.submissions import Submission
 from podium.scoring import constant, evaluating
 from podium.scoring.evaluating import Solution
@@ -63,7 +64,7 @@ def _of_files(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Sc
 
 def _constant_answers(
     header: dict[str, Any], solution: Solution, submissions: Sequence[Submission]
-) -> list[bytes]:
+) -> list[StoreEntry]:
     """Score constant answers in the form of some submissions, in a worker, and make their entries."""
     entries = []
     for submission in submissions:
@@ -80,19 +81,18 @@ def _score_of_constant(pool: Pool, pairs: Sequence[tuple[Submission, Scored]]) -
     """
     file, became = min(pairs, key=lambda pair: pair[0][:2])
     context = sha256(repr((pool.job.context, "constant")).encode())
-    name = entry_name(context, became.digests)
-    entry = pool.load(name)
+    entry = pool.load(store.name_of(context, became.digests))
     if entry is None:
         header = {"context": context, "sha256": became.digests, "measured": pool.job.measured}
         files = [file._replace(digests=became.digests)]
         [entry] = pool.read_again(functools.partial(_constant_answers, header), files, "a constant answer")
-        store.save(pool.store, name, entry)
-    kept, numbers = store.header_of(entry), store.decode(entry)
-    if kept["scores"] is None:
+        store.save(pool.store, entry)
+    scores = entry.header["scores"]
+    if scores is None:
         return None
-    if numbers is not None and kept["measured"] != pool.job.measured:
-        kept["scores"] = evaluating.scores_of(pool.solution, numbers)
-    return float(kept["scores"][pool.solution.deciding])
+    if entry.statistics is not None and entry.header["measured"] != pool.job.measured:
+        scores = evaluating.scores_of(pool.solution, entry.statistics)
+    return float(scores[pool.solution.deciding])
 
 
 def _of_items(final: FinalBoard, pool: Pool, scored: Sequence[Scored]) -> tuple[pd.DataFrame | None, int]:

@@ -6,6 +6,7 @@ of the solution, and the SHA-256 of the whole file.
 """
 
 import base64
+import functools
 import hashlib
 import io
 import json
@@ -31,6 +32,69 @@ WHOLE = (np.int8, np.int16, np.int32, np.int64)
 MOST_WHOLE = 2.0**53  # up to here every whole number is a float
 
 
+def name_of(context: str, digests: str) -> str:
+    """Name the entry of a submission: by what its scoring depends on, and by the hashes of its files."""
+    return hashlib.sha256((context + digests).encode()).hexdigest()[:NAME_LENGTH]
+
+
+class StoreEntry:
+    """What the store keeps of a submission; each part is read from the file's content where it is asked for."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    def __reduce__(self) -> tuple[type["StoreEntry"], tuple[bytes]]:
+        """What was read of it stays in its process."""
+        return StoreEntry, (self.content,)
+
+    @functools.cached_property
+    def _metadata(self) -> dict[bytes, bytes]:
+        metadata: dict[bytes, bytes] = self._about.metadata
+        return metadata
+
+    @functools.cached_property
+    def _about(self) -> pq.FileMetaData:
+        return pq.read_metadata(pa.BufferReader(self.content))
+
+    @functools.cached_property
+    def header(self) -> dict[str, Any]:
+        """The scores or the reason of a rejection, and what else was found out."""
+        header: dict[str, Any] = json.loads(self._metadata[HEADER])
+        return header
+
+    @property
+    def name(self) -> str:
+        """The name under which the store keeps it."""
+        return name_of(str(self.header.get("context")), str(self.header.get("sha256")))
+
+    @property
+    def answers(self) -> bytes:
+        """The packed answers, which are empty if it has none."""
+        return base64.b85decode(self._metadata.get(ANSWERS, b""))
+
+    @property
+    def has_statistics(self) -> bool:
+        """Whether it has statistics."""
+        return bool(self._about.num_columns)
+
+    @functools.cached_property
+    def statistics(self) -> Floats | None:
+        """The statistics (n, k), if it has any."""
+        if not self.has_statistics:
+            return None
+        table = pq.ParquetFile(pa.BufferReader(self.content)).read(use_threads=False)
+        return np.stack([column.to_numpy().astype(np.float64) for column in table.columns]).T
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is as it was written."""
+        try:
+            digest = self._metadata[DIGEST]
+        except (pa.ArrowException, OSError, KeyError, TypeError):  # the file is damaged
+            return False
+        return _digest(self.content.replace(digest, NO_DIGEST)) == digest
+
+
 def path_of(folder: Path, name: str) -> Path:
     """Find the file of an entry."""
     return folder / name[:2] / name[2:]
@@ -45,25 +109,25 @@ def names(folder: Path) -> list[str]:
     )
 
 
-def save(folder: Path, name: str, entry: bytes, is_unsure: bool = False) -> None:
+def save(folder: Path, entry: StoreEntry) -> None:
     """Write an entry, whole or not at all."""
-    path = path_of(folder, f"{name}.{UNSURE}" if is_unsure else name)
-    write_atomically(path, lambda path: path.write_bytes(entry))
+    name = f"{entry.name}.{UNSURE}" if UNSURE in entry.header else entry.name
+    write_atomically(path_of(folder, name), lambda path: path.write_bytes(entry.content))
 
 
-def load(folder: Path, name: str) -> bytes | None:
-    """Read an entry. It is None if there is none or it is damaged."""
+def load(folder: Path, name: str) -> StoreEntry | None:
+    """Read an entry. It is None if there is none, or it is damaged or that of another submission."""
     for each in (name, f"{name}.{UNSURE}"):
         try:
-            entry = path_of(folder, each).read_bytes()
+            entry = StoreEntry(path_of(folder, each).read_bytes())
         except OSError:
             continue
-        if _is_whole(entry):
-            return entry
+        if entry.is_whole:
+            return entry if entry.name == name else None
     return None
 
 
-def encode(header: dict[str, Any], statistics: Floats | None, answers: bytes = b"") -> bytes:
+def encode(header: dict[str, Any], statistics: Floats | None = None, answers: bytes = b"") -> StoreEntry:
     """Make an entry from a header, statistics (n, k) and packed answers."""
     columns = {} if statistics is None else {str(number): _narrow(of) for number, of in enumerate(statistics.T)}
     metadata = {HEADER: json.dumps(header, ensure_ascii=False).encode(), DIGEST: NO_DIGEST}
@@ -80,40 +144,7 @@ def encode(header: dict[str, Any], statistics: Floats | None, answers: bytes = b
         if answers:  # which would stand there twice as a part of the schema
             writer.add_key_value_metadata({ANSWERS: base64.b85encode(answers)})
     content = file.getvalue()
-    return content.replace(NO_DIGEST, _digest(content))
-
-
-def header_of(entry: bytes) -> dict[str, Any]:
-    """Read the header of an entry."""
-    header: dict[str, Any] = json.loads(pq.read_metadata(io.BytesIO(entry)).metadata[HEADER])
-    return header
-
-
-def packed_of(entry: bytes) -> bytes:
-    """Read the packed answers of an entry, which are empty if it has none."""
-    return base64.b85decode(pq.read_metadata(io.BytesIO(entry)).metadata.get(ANSWERS, b""))
-
-
-def has_statistics(entry: bytes) -> bool:
-    """Tell whether an entry has statistics."""
-    return bool(pq.read_metadata(io.BytesIO(entry)).num_columns)
-
-
-def decode(entry: bytes) -> Floats | None:
-    """Read the statistics (n, k) of an entry."""
-    table = pq.ParquetFile(pa.BufferReader(entry)).read(use_threads=False)
-    if not table.num_columns:
-        return None
-    return np.stack([column.to_numpy().astype(np.float64) for column in table.columns]).T
-
-
-def _is_whole(entry: bytes) -> bool:
-    """Tell whether an entry is as it was written."""
-    try:
-        digest: bytes = pq.read_metadata(io.BytesIO(entry)).metadata[DIGEST]
-    except (pa.ArrowException, OSError, KeyError, TypeError):  # the file is damaged
-        return False
-    return _digest(entry.replace(digest, NO_DIGEST)) == digest
+    return StoreEntry(content.replace(NO_DIGEST, _digest(content)))
 
 
 def _digest(content: bytes) -> bytes:

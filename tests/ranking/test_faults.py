@@ -104,7 +104,7 @@ def entries(folder: Path) -> int:
     """The number of entries in the store that are those of submissions."""
     kept = folder / "final" / "store"
     found = [store.load(kept, name) for name in store.names(kept)]
-    return sum(entry is not None and "fingerprint" in store.header_of(entry) for entry in found)
+    return sum(entry is not None and "fingerprint" in entry.header for entry in found)
 
 
 @pytest.mark.parametrize("where", ["read_bytes", "read_submission", "evaluate"])
@@ -222,7 +222,7 @@ def test_an_entry_of_another_file_does_not_count(folder, call):
     call()
     kept = folder / "final" / "store"
     by_score = sorted(
-        ((store.header_of(store.load(kept, name)).get("scores") or {"All": -1})["All"], name)
+        ((store.load(kept, name).header.get("scores") or {"All": -1})["All"], name)
         for name in store.names(kept)
     )
     best, worst = store.path_of(kept, by_score[-1][1]), store.path_of(kept, by_score[1][1])

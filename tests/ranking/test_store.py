@@ -29,8 +29,8 @@ def test_any_numbers_come_back_to_the_last_bit(statistics):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         entry = store.encode({"a": 1}, statistics)
-    assert store.header_of(entry) == {"a": 1}
-    assert same_bits(store.decode(entry), statistics)
+    assert entry.header == {"a": 1}
+    assert same_bits(entry.statistics, statistics)
 
 
 def test_a_submission_s_statistics_are_compact():
@@ -39,28 +39,30 @@ def test_a_submission_s_statistics_are_compact():
         prepared = metric.prepare(solution, "row_id")
     statistics = prepared.statistics(submission)
     entry = store.encode({}, statistics)
-    assert same_bits(store.decode(entry), statistics)
+    assert same_bits(entry.statistics, statistics)
     # So the 15,594 essays of the Feedback Prize take less than 1 MB.
-    assert len(entry) < 2**20 * 2000 / 15_594
+    assert len(entry.content) < 2**20 * 2000 / 15_594
 
 
 def test_only_what_was_saved_is_loaded(tmp_path):
-    entry = store.encode({"scores": {"All": 0.5}}, np.array([[0.25, 1.0]]), b"\0\xffanswers")
-    assert store.packed_of(entry) == b"\0\xffanswers"
-    assert store.packed_of(store.encode({}, None)) == b""
-    store.save(tmp_path, "ab" * 16, entry)
-    assert store.names(tmp_path) == ["ab" * 16]
-    path = store.path_of(tmp_path, "ab" * 16)
-    assert store.load(tmp_path, "ab" * 16) == entry == path.read_bytes()
+    header = {"context": "c", "sha256": "d", "scores": {"All": 0.5}}
+    entry = store.encode(header, np.array([[0.25, 1.0]]), b"\0\xffanswers")
+    assert entry.answers == b"\0\xffanswers"
+    assert store.encode({}).answers == b""
+    name = store.name_of("c", "d")
+    store.save(tmp_path, entry)
+    assert store.names(tmp_path) == [name]
+    path, content = store.path_of(tmp_path, name), entry.content
+    assert store.load(tmp_path, name).content == content == path.read_bytes()
     assert store.load(tmp_path, "cd" * 16) is None
     for wrong in (
         b"",
-        entry[:-1],
-        entry[:20],
-        entry + b"x",
-        entry.replace(b"0.5", b"0.9"),
+        content[:-1],
+        content[:20],
+        content + b"x",
+        content.replace(b"0.5", b"0.9"),
         b"\n",
         b"\xff" * 99,
     ):
         path.write_bytes(wrong)
-        assert store.load(tmp_path, "ab" * 16) is None
+        assert store.load(tmp_path, name) is None

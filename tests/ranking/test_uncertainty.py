@@ -334,7 +334,9 @@ def test_workers_draw_what_a_resampler_draws_of_all_teams():
     prepared = evaluating.prepare(hosted.load("unified"), solution.drop(columns="Usage"), {})
     some = [model.sample(frac=share, random_state=1) for share in (1.0, 0.9, 0.8)]
     numbers = [evaluating.evaluate(prepared, each).statistics for each in (*some, some[0])]
-    entries, how = [store.encode({}, each) for each in numbers], How(evaluating.ALL, 40, 3)
+    names = ["A", "B", "C", "A"]  # by what the entries have
+    entries = [store.encode({"sha256": name}, each) for name, each in zip(names, numbers)]
+    how = How(evaluating.ALL, 40, 3)
     shared = mean_of_groups(examining.groups(how, prepared, entries))
     details = examining.detail(how, shared, prepared, entries)
     whole = prepared.prepared[evaluating.ALL]

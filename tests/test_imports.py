@@ -16,6 +16,8 @@ import podium
 import podium.spans
 import podium.spans.tuning
 import podium.statistics
+from podium.metric import built_in
+from tests.support import typed_contract
 
 FOLDER = Path(podium.__file__).parent
 FILES = {
@@ -65,6 +67,12 @@ ROOMS = (
     "common", "child", "tables", "metric", "statistics", "scoring", "contest", "spans", "markups",
     "report", "hosting", "running", "ranking", "cli",
 )  # fmt: skip
+
+
+def test_mypy_holds_every_metric_and_companion_to_the_contract() -> None:
+    assert {each.NAME for each in typed_contract.METRICS} == set(built_in.names())
+    source = Path(typed_contract.__file__).read_text(encoding="utf-8")
+    assert [name for name in built_in.names() if f"    of_{name}.companion,\n" not in source] == []
 
 
 def test_no_room_goes_through_the_front_door() -> None:

@@ -9,14 +9,10 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
-
-pytest.importorskip("nbclient")
-
-import nbformat
-from nbformat import NotebookNode
 
 from podium import cli
 from tests.running.support import needs_sandbox
@@ -31,6 +27,7 @@ PROGRESS = re.compile(
     r"(?m)^(\w[\w ]*: [\d,]+ of [\d,]+|(not measured|round \d+), \d+ of \d+: | {4}[A-Z][\w ]*: (\d|exit code)"
     r"|warning: (?!no sandbox)).*\n"
 )
+Notebook = Any  # nbformat need not be here
 MEASURED = "measured"  # the tag of a cell whose numbers differ from run to run
 
 
@@ -42,16 +39,15 @@ def copy_project(folder: Path) -> Path:
     return folder
 
 
-def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNode:
+def execute(path: Path, folder: Path, project: Path | None = None) -> Notebook:
     """Run a notebook in a folder; `project` is the value for its first cell."""
-    from nbclient import NotebookClient
-
-    notebook = nbformat.read(path, as_version=4)
+    nbclient = pytest.importorskip("nbclient")
+    notebook = committed(path)
     if project is not None:
         first = code_cells(notebook)[0]
         first.source, replaced = re.subn(r"(?m)^PROJECT = \S+", f"PROJECT = {str(project)!r}", first.source)
         assert replaced == 1
-    client = NotebookClient(
+    client = nbclient.NotebookClient(
         notebook,
         timeout=SECONDS,
         startup_timeout=SECONDS,
@@ -69,12 +65,12 @@ def execute(path: Path, folder: Path, project: Path | None = None) -> NotebookNo
     return notebook
 
 
-def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+def code_cells(notebook: Notebook) -> list[Notebook]:
     """The cells of a notebook that are executed."""
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def outputs(notebook: NotebookNode) -> list[list[tuple[str, str]]]:
+def outputs(notebook: Notebook) -> list[list[tuple[str, str]]]:
     """List what every code cell prints and shows, as sorted pairs of a kind and a text.
 
     Images are listed without their content, and what is measured by its kind alone, because warnings depend on
@@ -88,7 +84,7 @@ def outputs(notebook: NotebookNode) -> list[list[tuple[str, str]]]:
     return listed
 
 
-def parts_of(output: NotebookNode) -> list[tuple[str, str]]:
+def parts_of(output: Notebook) -> list[tuple[str, str]]:
     """The kinds of an output, each with its text."""
     if output.output_type == "stream":
         return [(output.name, output.text)]
@@ -96,8 +92,9 @@ def parts_of(output: NotebookNode) -> list[tuple[str, str]]:
     return [(kind, "" if kind.startswith("image/") else text) for kind, text in data.items()]
 
 
-def committed(path: Path) -> NotebookNode:
+def committed(path: Path) -> Notebook:
     """A notebook with the outputs that are in the repository."""
+    nbformat = pytest.importorskip("nbformat")
     return nbformat.read(path, as_version=4)
 
 
@@ -124,7 +121,7 @@ def test_the_tables_are_the_memo_s(name, table):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_they_are_committed_as_executed_from_top_to_bottom(path):
     notebook = committed(path)
-    nbformat.validate(notebook)
+    pytest.importorskip("nbformat").validate(notebook)
     cells = code_cells(notebook)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     assert notebook.metadata.kernelspec.name == "python3"
@@ -194,6 +191,8 @@ def test_the_ranking_runs_in_a_folder_of_its_own_and_without_a_sandbox(tmp_path,
 
 
 if __name__ == "__main__":
+    import nbformat
+
     for path in (path for path in NOTEBOOKS if path.stem in sys.argv[1:] or len(sys.argv) == 1):
         with tempfile.TemporaryDirectory() as temporary:
             project = copy_project(Path(temporary) / "project")

@@ -21,6 +21,7 @@ from tests.running.support import (
     SMALL,
     SUBMIT,
     in_sandbox,
+    needs_kernel,
     needs_sandbox,
     notebook,
     run_model,
@@ -129,6 +130,7 @@ assert os.environ["MODE"] == "a=b" and not os.listdir()
     assert run.outcome is DONE, log
 
 
+@needs_kernel
 @SANDBOXES
 @pytest.mark.slow
 def test_a_notebook_installs_wheels_and_imports_modules_beside_it(tmp_path: Path, given_by) -> None:
@@ -282,6 +284,7 @@ def test_a_model_brings_packages_in_a_folder_site(tmp_path, given_by):
     assert (run.outcome, log) == (DONE, "42\n")
 
 
+@needs_kernel
 @pytest.mark.slow
 @SANDBOXES
 @pytest.mark.parametrize(
@@ -319,6 +322,7 @@ for path in ["/proc/self/fd/5", *glob.glob("/proc/[0-9]*/fd/*")]:
 """
 
 
+@needs_kernel
 @needs_sandbox
 @pytest.mark.slow
 def test_the_time_of_a_notebook_begins_with_its_first_cell_and_nothing_of_it_is_executed_before(

@@ -22,7 +22,7 @@ from podium import cli
 from podium.child import limits
 from podium.common.errors import CompanionError, ContractWarning, HostError, SubmissionRejected, UsageError
 from podium.metric import hosted, shapes
-from podium.scoring import explain, trials
+from podium.scoring import explain, verdicts
 from tests.support import host_line
 from tests.support.new_metric import GROUPED, SAMPLES, SOLUTION, SUBMISSION, TEMPLATE, metric_with
 
@@ -69,11 +69,15 @@ SLIPS = {
         SHARE + " * np.nan",
         "a finite float for every part",
     ),
-    "measures of another number": ("[share[..., np.newaxis], right / rows]", "[right / rows]", "shape (3,)"),
+    "measures of another number": (
+        "[share[..., np.newaxis], right / rows]",
+        "[right / rows]",
+        "as there are 3 measure_names",
+    ),
     "measures of one sum only": (
         "np.moveaxis(np.asarray(sums), -1, 0)",
         "np.asarray(sums).reshape(-1, 2).T",
-        "let it work on the last two axes, found shape (5,)",
+        "let it work on the last two axes, found shape (",
     ),
     "statistics by chance": (
         NUMBERS,
@@ -86,7 +90,7 @@ SLIPS = {
         "item_of_row=np.roll(np.arange(len(items)), 2),",
         "; does item_of_row name the item of each row?",
     ),
-    "measures in a stack": (SHARE, SHARE + " * (0.5 if np.ndim(sums) > 2 else 1)", "other values"),
+    "measures in a stack": (SHARE, SHARE + " * (0.5 if np.ndim(sums) > 2 else 1)", "the sums give 0.3"),
     "prepare() without a parameter of score()": (
         "row_id_column_name: str) -> float",
         "row_id_column_name: str, beta: float = 2.0) -> float",
@@ -104,7 +108,6 @@ SLIPS = {
     ),
     "a flag of another kind": ("", "COMPLETE_SUBMISSION = 'no'", "expected bool, found str 'no'"),
     "prepare of another kind": ("", "prepare = 3", "prepare: expected a function, found int"),
-    "a parameter that score() lacks": ("", "MEASURE_PARAMETERS = ['beta']", "of score(), found 'beta'"),
     "an error as it is loaded": ("", "1 / 0", "ZeroDivisionError: division by zero (metric.py, line"),
     "no Python": (
         "import dataclass\n",
@@ -167,7 +170,6 @@ def test_another_function_with_the_name_prepare_is_not_podiums(tmp_path: Path) -
 WITH_BETA = (
     ("row_id_column_name: str) -> float", "row_id_column_name: str, beta: float = 2.0) -> float"),
     ('row_id_column_name: str) -> "Prepared"', 'row_id_column_name: str, beta: float = 2.0) -> "Prepared"'),
-    ("MEASURE_PARAMETERS = ()", "MEASURE_PARAMETERS = ('beta',)"),
 )
 
 
@@ -199,9 +201,7 @@ def test_an_async_function_is_refused_without_a_warning(tmp_path: Path, function
 
 
 FEW = "np.where(rows.sum(axis=-1) < 5, np.nan, right.sum(axis=-1) / rows.sum(axis=-1))"
-RAISING = "    if beta > 3:\n        raise HostVisibleError('beta: expected 3 or less')\n    items = "
 NO_SLIPS = {
-    "a measure parameter with a range": (*WITH_BETA, ("    items = ", RAISING)),
     "score() adds in another order": (
         ("return float(prepared.measures(", "return (1 + 2**-52) * float(prepared.measures("),
     ),
@@ -701,19 +701,6 @@ def test_names_that_cannot_be(new: Path, capsys: Any, name: str, message: str) -
     assert message in capsys.readouterr().err
 
 
-# --- parameters with other values -------------------------------------------------------------------
-
-
-def test_statistics_that_depend_on_a_measure_parameter(tmp_path: Path) -> None:
-    """It is refused, because a board that is ranked again with another value would be wrong."""
-    # Labels have four letters at most, so less changes them.
-    edits = [(old, new.replace("beta: float = 2.0", "beta: int = 4")) for old, new in WITH_BETA]
-    assert podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *edits)).score == 0.6
-    cut = ("truth=truth", "truth=truth.str[:beta]")
-    with pytest.raises(HostError, match=r"found 'beta': they differ between beta=4 and beta=2$"):
-        podium.score(SOLUTION, SUBMISSION, metric=metric_with(tmp_path, *edits, cut))
-
-
 ALONE = """import pandas as pd
 
 class ParticipantVisibleError(Exception):
@@ -748,10 +735,10 @@ def test_a_truth_that_scores_worse_is_a_warning(tmp_path: Path, direction: str) 
 
 def test_a_metric_is_held_to_the_whole_contract_once(tmp_path: Path, monkeypatch: Any) -> None:
     held = []
-    monkeypatch.setattr(trials, "verdict", lambda _, use: held.append(use) or [])
+    monkeypatch.setattr(verdicts, "verdict", lambda _, use: held.append(use) or [])
     solution = podium.prepare(SOLUTION, metric=metric_with(tmp_path))
     scores = {podium.score(each, SUBMISSION).score for each in (solution, solution)}
-    assert (scores, held) == ({0.6}, [trials.Use.SCORE, trials.Use.EACH])
+    assert (scores, held) == ({0.6}, [verdicts.Use.SCORE, verdicts.Use.EACH])
 
 
 def test_a_metric_that_cannot_be_loaded_is_named_as_it_was_typed(tmp_path: Path, monkeypatch: Any) -> None:

@@ -43,7 +43,7 @@ def run(options: Options) -> None:
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
     from podium.metric.shapes import demand
-    from podium.scoring import misfits, trials
+    from podium.scoring import misfits, verdicts
     from podium.tables.files import read_once
 
     metric, arguments, _ = recorded.completed(options.solution, options.metric, options.set)
@@ -67,7 +67,7 @@ def run(options: Options) -> None:
     with further_calls(number, max(spent)):
         # As for every command, no item may be in two parts, and the verdict must be good.
         evaluation = pipeline.unjudged(prepared, submission)
-        demand(trials.verdict(evaluation, trials.Use.SCORE, acceptance.refusals), acceptance.PLATFORM)
+        demand(verdicts.verdict(evaluation, verdicts.Use.SCORE, acceptance.refusals), acceptance.PLATFORM)
         warn(filter(None, [misfits.explanation(evaluation.other_cells)]))
         both = round_trip.of_podium(metric, arguments, *given), round_trip.Seen(solution, submission)
         found = round_trip.of_kaggle(metric, arguments, both, options.submission.name)

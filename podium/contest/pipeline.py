@@ -7,7 +7,7 @@
 Give a table instead of a path if you have read the file already. Call `prepared` if you have all parameters,
 and `unjudged` if the metric need not be checked. What only one command does, such as choosing essays or
 drawing a part, stands between two of these steps. `podium.contest.reading` knows the files,
-`podium.scoring.evaluating` the tables, and `podium.scoring.trials` the metric; nobody else calls
+`podium.scoring.evaluating` the tables, and `podium.scoring.verdicts` the metric; nobody else calls
 `evaluating.prepare` and `evaluating.evaluate`.
 """
 
@@ -37,9 +37,9 @@ from podium.common.wording import listed
 from podium.contest import reading
 from podium.metric.contract import Metric, Progress
 from podium.metric.shapes import FINITE, ContractError, demand
-from podium.scoring import evaluating, misfits, trials
+from podium.scoring import evaluating, misfits, verdicts
 from podium.scoring.evaluating import Evaluation, Solution
-from podium.scoring.trials import Platform, Use
+from podium.scoring.verdicts import Platform, Use
 from podium.tables import ids
 from podium.tables.files import Location
 from podium.tables.formats import read_table
@@ -140,7 +140,7 @@ def scored(solution: Solution, submission: pd.DataFrame, show: Progress | None =
     """Score a submission for somebody who has the solution, and hold its metric to the contract."""
     with cured(solution, submission):
         evaluation = unjudged(solution, submission, show)
-        trials.hold(evaluation)
+        verdicts.hold(evaluation)
         return evaluation
 
 
@@ -188,7 +188,7 @@ def of_host(
             warnings.simplefilter("always", ContractWarning)
         try:
             evaluation = unjudged(solution, submission)
-            demand(trials.verdict(evaluation, use, platform), goes_to)
+            demand(verdicts.verdict(evaluation, use, platform), goes_to)
         except SubmissionRejected as problem:
             where = f": {problem.for_host}" if problem.for_host else ""
             raise HostError(f"{name}: {problem}{where}") from None

@@ -20,7 +20,7 @@ from podium.contest.recorded import PRIVATE
 from podium.metric.hosted import Metric
 from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS
-from podium.scoring.trials import Platform
+from podium.scoring.verdicts import Platform
 from podium.tables.files import Location, alone_in, is_table_name, left_folders, read_bytes
 from podium.tables.formats import parse_rows, read_texts, stream_rows
 

@@ -20,7 +20,7 @@ Beside ``metric.py`` there may be a file ``companion.py``. It defines one object
 `Companion`. A companion adds to the score: it explains a score, reads the official files of a field,
 and makes sample submissions.
 
-Nothing in this module checks anything. `podium.scoring.trials` holds a metric to the contract.
+Nothing in this module checks anything. `podium.scoring.verdicts` holds a metric to the contract.
 """
 
 import operator
@@ -140,17 +140,7 @@ class MetricFile(Protocol):
 
 
 class StatisticsFile(MetricFile, Protocol):
-    """Part two of the contract: what a metric file defines so that its scores can be resampled.
-
-    Attributes
-    ----------
-    MEASURE_PARAMETERS : sequence of str
-        The parameters of `score` on which `Prepared.statistics` does not depend, such as the temperature of a
-        softmin. With other values of these, a board can be ranked again without reading any submission.
-    """
-
-    @property
-    def MEASURE_PARAMETERS(self) -> Sequence[str]: ...
+    """Part two of the contract: what a metric file defines so that its scores can be resampled."""
 
     def prepare(self, solution: pd.DataFrame, row_id_column_name: str) -> "Prepared":
         """Check a solution once and get it ready for many submissions.
@@ -729,7 +719,7 @@ class Metric:
     direction: Callable[..., bool] | None  # the file's ``higher_is_better``; None where it does not say
     later_parameters: tuple[str, ...]  # See `MetricFile`
     complete_submission: bool  # See `MetricFile`
-    measure_parameters: tuple[str, ...]  # See `StatisticsFile`; empty where the file has no second part
+    measure_parameters: tuple[str, ...]  # of a built-in metric, on which its statistics do not depend
     companion: Companion  # an empty one where the folder has none
     files: Mapping[str, bytes]  # what was executed, by the names of the files; its own file comes first
 

@@ -243,7 +243,6 @@ def _metric(
     prepare = _defined(loaded, "prepare", None, Callable, types.NoneType)
     if prepare is not None and list(inspect.signature(prepare).parameters)[:2] != FIRST_OF_PREPARE:
         prepare = None  # A function of this name may belong to a competition's own pipeline.
-    of_measures = () if prepare is None else _defined(loaded, "MEASURE_PARAMETERS", (), tuple, list)
     return Metric(
         path=path,
         module=loaded,
@@ -255,7 +254,7 @@ def _metric(
         direction=_defined(loaded, "higher_is_better", None, Callable, types.NoneType),
         later_parameters=tuple(_defined(loaded, "LATER_PARAMETERS", (), tuple, list)),
         complete_submission=_defined(loaded, "COMPLETE_SUBMISSION", False, bool),
-        measure_parameters=tuple(of_measures),
+        measure_parameters=vars(loaded).get("MEASURE_PARAMETERS", ()) if is_built_in else (),
         companion=companion,
         files=files,
     )

@@ -2,7 +2,7 @@
 
 Podium makes these demands wherever it meets a custom metric, because everything else builds on them.
 `podium.metric.guard` does so when a metric is loaded and whenever one of its functions returns.
-`podium.scoring.trials`
+`podium.scoring.verdicts`
 finds what only shows when a submission is scored again; its findings are of the class `Finding`, too.
 """
 
@@ -134,16 +134,13 @@ def _demands_on_score(metric: Metric) -> Iterator[Demand]:
 
 
 def check_prepare(metric: Metric) -> Iterator[Finding]:
-    """Check that ``prepare`` and ``MEASURE_PARAMETERS`` have the parameters of ``score``, with its defaults.
+    """Check that ``prepare`` has the parameters of ``score``, with its defaults.
 
     Otherwise the score and the statistics would be computed with different parameters.
     """
     if metric.prepare is None:
         return
     in_score = inspect.signature(metric.score).parameters
-    if unknown := [name for name in metric.measure_parameters if name not in in_score]:
-        place = f"{metric.path.name}: MEASURE_PARAMETERS"
-        yield failure(STATISTICS, f"{place}: expected names of parameters of score(), found {unknown[0]!r}")
     accepted = inspect.signature(metric.prepare).parameters
     takes_all = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in accepted.values())
     for parameter in list(in_score.values())[len(REQUIRED) :]:

@@ -54,7 +54,7 @@ from podium.ranking.job import (
 from podium.ranking.questions import SIZE, Pool, batches_of, describe
 from podium.ranking.store import StoreEntry
 from podium.ranking.submissions import Submission
-from podium.scoring import evaluating, misfits, trials
+from podium.scoring import evaluating, misfits, trials, verdicts
 from podium.scoring.answers import given_by, pack
 from podium.scoring.explain import mistakes_of
 from podium.tables.sameness import fingerprint
@@ -191,10 +191,10 @@ def _judged(job: Job, header: dict[str, Any], evaluation: evaluating.Evaluation)
     """Make the entry of a submission that has scores, or a fault if its metric breaks the contract with it."""
     try:
         with within(job.limits):
-            found = trials.verdict(evaluation, trials.Use.EACH)
+            found = verdicts.verdict(evaluation, verdicts.Use.EACH)
             if evaluation.statistics is None and not evaluation.solution.metric.is_built_in:
                 found += trials.same_again(evaluation)
-        if text := trials.first_failure(found):
+        if text := verdicts.first_failure(found):
             return Fault(text, is_of_host=True, breaks_contract=True)
         return _entry(job, header, evaluation)
     except LimitExceededError as problem:
@@ -237,7 +237,7 @@ def held(solution: evaluating.Solution, submissions: Sequence[Submission]) -> li
     for submission in submissions:
         try:
             evaluation = pipeline.unjudged(solution, frame_of(solution, submission))
-            text = trials.first_failure(trials.verdict(evaluation, trials.Use.SCORE))
+            text = verdicts.first_failure(verdicts.verdict(evaluation, verdicts.Use.SCORE))
         except HostError as problem:
             text = describe(problem)
         results.append(text)
@@ -278,10 +278,6 @@ def score(pool: Pool, submissions: Sequence[Submission], seed: int) -> list[Scor
     everything = dict(enumerate(submissions))
     equal = {} if pool.solution.metric.is_built_in else _equal(pool, everything)
     results = _scored_once(pool, {n: each for n, each in everything.items() if n not in equal}, kept)
-    if not pool.solution.metric.is_built_in:
-        # With other parameters, only score() knows the score to the last bit.
-        other = {n: everything[n] for n in _measured_otherwise(results, pool.job)}
-        results |= _scored_once(pool, other, frozenset()) if other else {}
     results |= {number: results[first] for number, first in equal.items()}
     if before := sum(result.entry in kept for result in results.values()):
         print(f"already in the store: {before:,} of {len(submissions):,}", file=sys.stderr)
@@ -490,14 +486,9 @@ def _scored(entry: StoreEntry) -> Scored:
     )
 
 
-def _measured_otherwise(results: Mapping[int, Scored], job: Job) -> list[int]:
-    """List the submissions whose scores were computed with other parameters."""
-    return [number for number, each in results.items() if each.measured not in (None, job.measured)]
-
-
 def _measured(pool: Pool, results: dict[int, Scored]) -> list[Scored]:
     """Put the results in order, and compute scores again that were computed with other parameters."""
-    other = _measured_otherwise(results, pool.job)
+    other = [number for number, each in results.items() if each.measured not in (None, pool.job.measured)]
     for number, new in zip(other, pool.ask(measure, [results[number].entry for number in other], "measuring")):
         if all(map(math.isfinite, new.values())):
             results[number] = results[number]._replace(scores=new)

@@ -27,7 +27,7 @@ from podium.ranking.review import reviewed
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, find, read_failed, unzipped
 from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
-from podium.scoring import trials
+from podium.scoring import verdicts
 from podium.tables import names
 from podium.tables.files import Location, ReadFile, alone_in, check_apart
 
@@ -206,7 +206,7 @@ def _check_teams(wanted: Sequence[str], inputs: Inputs) -> None:
 
 def _ranked(options: Options, inputs: Inputs, folder: Path, pool: Pool, command: Sequence[str]) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
-    demand(trials.says_direction(pool.solution.metric, pool.solution.arguments, trials.Use.KEEP))
+    demand(verdicts.says_direction(pool.solution.metric, pool.solution.arguments, verdicts.Use.KEEP))
     final, scored = scored_board(options, inputs, pool, folder)
     return written(replace(final, facts=run_json.facts_of(final, pool, inputs, scored, command)))
 

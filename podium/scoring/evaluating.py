@@ -66,7 +66,7 @@ class Solution:
     further : dict of str to str
         What else changes the scores and is therefore in the signature, such as "essays": "5/40".
     is_held : bool
-        Whether the metric was held to the contract with a first submission; see `podium.scoring.trials.hold`.
+        Whether the metric was held to the contract with a first submission; see `podium.scoring.verdicts.hold`.
     narrowed_from : DataFrame or None
         The ids of all rows of the solution of which this is a part, if `narrowed` made it. A submission may
         also answer those rows of it that are not in the part; these answers do not count.

@@ -20,8 +20,6 @@ Call = Callable[..., tuple[int, str, str]]
 SAYS = """
 import pandas as pd
 
-MEASURE_PARAMETERS = ()
-
 def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, low: bool = 0) -> float:
     return float(solution.merge(submission, on=row_id_column_name)["says"].mean())
 

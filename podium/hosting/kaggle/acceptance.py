@@ -22,7 +22,7 @@ from podium.hosting.kaggle.kernel import OURS
 from podium.metric import adapted, foreign, hosted, shapes
 from podium.metric.guard import is_refusal
 from podium.metric.shapes import Finding, Level
-from podium.scoring import evaluating, trials
+from podium.scoring import evaluating, verdicts
 from podium.scoring.evaluating import PARTS, USAGE
 from podium.tables import ids
 from podium.tables.formats import csv_bytes
@@ -64,7 +64,7 @@ LOUD = {"eval", "exec", "pickle", "dill", "joblib.load", "marshal", "shelve", "r
 
 
 def check_contract(path: Path, scored: EvaluationOrFinding | None = None, quick: bool = False) -> list[Finding]:
-    """Hold a metric to the contract, with a submission if one was given; see `podium.scoring.trials`."""
+    """Hold a metric to the contract, with a submission if one was given; see `podium.scoring.verdicts`."""
     try:
         metric = hosted.load(path)
     except UsageError:
@@ -80,10 +80,15 @@ def check_contract(path: Path, scored: EvaluationOrFinding | None = None, quick:
         lacking = "without prepare(), scores have no intervals, and ranking again reads every submission again"
         further.append(Finding(shapes.STATISTICS, Level.NOTE, lacking))
     if scored is None:
-        further = trials.says_direction(metric, {}, trials.Use.KEEP) + further
+        further = verdicts.says_direction(metric, {}, verdicts.Use.KEEP) + further
         return [loads, *further, Finding(CONTRACT, Level.SKIPPED, "give a solution and a submission")]
     left_out = [Finding(CONTRACT, Level.SKIPPED, LEFT_OUT)] if quick else []
-    return [loads, *left_out, *_held(metric, scored, trials.Use.EACH if quick else trials.Use.CHECK), *further]
+    return [
+        loads,
+        *left_out,
+        *_held(metric, scored, verdicts.Use.EACH if quick else verdicts.Use.CHECK),
+        *further,
+    ]
 
 
 def score(
@@ -93,11 +98,11 @@ def score(
     return _or_why_not(lambda: pipeline.unjudged(pipeline.prepared(metric, tables[0], arguments), tables[1]))
 
 
-def _held(metric: hosted.Metric, scored: EvaluationOrFinding, use: trials.Use) -> list[Finding]:
+def _held(metric: hosted.Metric, scored: EvaluationOrFinding, use: verdicts.Use) -> list[Finding]:
     """What the checks of the contract find, or why they could not be made."""
     if isinstance(scored, Finding):
         return [scored]
-    found = _or_why_not(lambda: trials.verdict(scored, use))
+    found = _or_why_not(lambda: verdicts.verdict(scored, use))
     if isinstance(found, Finding):
         return [found]
     if metric.is_built_in:  # podium's tests hold built-in metrics to the contract
@@ -132,7 +137,7 @@ def _why_not_held(problem: HostError) -> Finding:
 
 
 def refusals(evaluation: evaluating.Evaluation) -> list[Finding]:
-    """What Kaggle thinks of a metric's file and of a solution, for `podium.scoring.trials.verdict`."""
+    """What Kaggle thinks of a metric's file and of a solution, for `podium.scoring.verdicts.verdict`."""
     solution, metric = evaluation.solution, evaluation.solution.metric
     found = check(metric.path, (solution.frame, evaluation.submission), solution.arguments)
     found += check_solution(
@@ -143,10 +148,10 @@ def refusals(evaluation: evaluating.Evaluation) -> list[Finding]:
 
 
 def most_calls(metric: hosted.Metric, submission: pd.DataFrame) -> int:
-    """How often the checks of a submission may call ``score``, those of other parameters aside."""
+    """How often the checks of a submission may call ``score``."""
     answers = len(submission.columns) - 1
     # In a process of its own with the given tables, in another one, and with spoiled ones.
-    return 0 if metric.is_built_in else trials.most_calls(metric) + 2 + 2 * 3 * answers
+    return 0 if metric.is_built_in else verdicts.most_calls(metric) + 2 + 2 * 3 * answers
 
 
 def loaded(path: Path, needed: bool) -> hosted.Metric | None:

@@ -25,7 +25,7 @@ from podium.metric import hosted
 from podium.metric.shapes import demand
 from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE
-from podium.scoring.trials import Use
+from podium.scoring.verdicts import Use
 from podium.tables import records
 from podium.tables.files import read_once, write_atomically
 

@@ -1,7 +1,6 @@
 """Make ``runtimes.csv``, ``failed.csv`` and the notices on the screen from the journal."""
 
 import itertools
-import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,6 @@ from podium.running.journal import (
 from podium.running.measuring import Outcome
 from podium.running.models import Failure, Model
 
-SLOWDOWN_LIMIT = 1.2  # the memo rewards no model that takes this many times the fastest one's runtime
 DIFFERING = "predictions differ: the slowest run counts"
 RUNTIME_COLUMNS = (
     "team", "submission", "runtime", "runtime_low", "runtime_high", "runtime_error", "runs", "marks",
@@ -107,10 +105,9 @@ def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> li
     for one in timings:
         _measure(one, main, noise)
     undecided = [(timings[faster], timings[slower]) for faster, slower in fairness.undecided(*_errors(timings))]
-    contrary, alike = _contrary(timings), _alike(timings)
+    alike = _alike(timings)
     for pairs, mark in (
         (undecided, "order undecided"),
-        (contrary, "other order by processor time"),
         (alike, "same predictions in another time"),
     ):
         for one, other in pairs:
@@ -120,7 +117,6 @@ def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> li
     for timing in slow_first:
         timing.marks.append("slow first run")
     models_of = {
-        "opposite_by_processor_time": _pairs(contrary),
         "predictions_differ": [one.key for one in timings if DIFFERING in one.marks],
         "same_predictions_in_another_time": _pairs(alike),
         "slow_first_run": [one.key for one in slow_first],
@@ -153,24 +149,6 @@ def _errors(timings: Sequence[Timing]) -> tuple[list[float], list[float]]:
 def _in_a_mark(timing: Timing) -> str:
     """A model's name without semicolons, because these separate the marks."""
     return timing.key.replace(";", ",")
-
-
-def _contrary(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
-    """The neighbors whose order by processor time is clearly the opposite of their order by runtime.
-
-    Only models that are fast enough for a reward are compared.
-    """
-    known = [one for one in timings if one.cpu_seconds > 0]
-    order = sorted(known, key=lambda one: one.runtime)
-    seconds_of = {one.key: [row.cpu_seconds for row in one.counting] for one in order}
-    noise = fairness.noise_of([value for value in values if value > 0] for values in seconds_of.values())
-    pairs = []
-    for one, other in itertools.pairwise(order):
-        error = math.hypot(*(noise.error_of(seconds_of[each.key]) for each in (one, other)))
-        is_clear = math.log(one.cpu_seconds / other.cpu_seconds) > fairness.DECIDED * error
-        if is_clear and one.runtime < SLOWDOWN_LIMIT * order[0].runtime:
-            pairs.append((one, other))
-    return pairs
 
 
 def _alike(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:

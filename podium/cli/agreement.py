@@ -48,7 +48,7 @@ def run(options: Options) -> None:
     """Compare the experts, and print tables or JSON."""
     from podium.cli import console
     from podium.common import progress
-    from podium.contest import pipeline, recorded
+    from podium.contest import pipeline, reading, recorded
     from podium.markups import files
     from podium.scoring import evaluating
 
@@ -62,8 +62,12 @@ def run(options: Options) -> None:
     parameters = {**metric.companion.agreement_parameters, **given}
     with progress.shown("comparing experts") as show, warnings.catch_warnings():
         warnings.simplefilter("ignore", AccountWarning)  # which is told before the tables
-        change = pipeline.of_experts(metric, options.leave_out, options.texts)
-        whole = pipeline.prepared(metric, options.solution, parameters, show, change=change)
+        table = reading.read_solution(metric, options.solution, parameters, options.texts)
+        if options.leave_out:
+            if metric.companion.leave_out is None:
+                raise UsageError(f"--leave-out: {metric.path.name} compares no experts")
+            table = metric.companion.leave_out(table, options.leave_out)
+        whole = pipeline.prepared(metric, table, parameters, show)
     prepared = whole.prepared[evaluating.ALL]
     agreement = agree(prepared, whole.frame[whole.rows[evaluating.ALL]])
     tables, notices = agreement.tables, agreement.notices

@@ -1,6 +1,5 @@
 """Score submissions for `podium score`, on the items that its options choose."""
 
-import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,17 +8,15 @@ from typing import Any
 import pandas as pd
 
 from podium.child import limits
-from podium.child.workers import alone
 from podium.cli.score_options import Options
-from podium.common.arrays import Bools
 from podium.common.errors import SubmissionRejected, UsageError
-from podium.common.wording import counted, listed, natural_order
+from podium.common.wording import counted, listed
 from podium.contest import pipeline, reading
 from podium.metric.contract import Metric, Progress
 from podium.scoring import evaluating
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables.files import is_table_name, read_text
-from podium.tables.formats import read_texts, write_table
+from podium.tables.formats import write_table
 
 Tell = Callable[[Iterable[str]], None]
 
@@ -38,23 +35,18 @@ def score_all(metric: Metric, parameters: dict[str, Any], options: Options, tell
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
     first, *others = options.submission
     texts = options.texts if is_table_name(options.texts or "") else None
-    whole = pipeline.opened(
-        metric, options.solution, parameters, show, first, pipeline.of_experts(metric, (), texts)
-    )
-    ids = None if options.essays is None else _ids(options.essays)
+    whole = pipeline.opened(metric, options.solution, parameters, show, first, texts)
     with limits.within(limits.Limits()):
         submission, renamed = pipeline.submitted(whole, first, options.effectiveness)
         tell(renamed)
-        if metric.companion.add_texts is not None and "text" in whole.frame:
-            submission = metric.companion.add_texts(submission, whole.frame)
         if options.side_form is not None:
             write_side_form(whole, submission, options.side_form)
         if options.side is not None:
             submission = reading.add_side(whole, submission, options.side)
-        part = _chosen(whole, options, ids)
+        part, notices = _chosen(whole, options)
         evaluation = pipeline.scored_alone(part, submission, show)
     of_others = {path: _other(path, part, options, tell) for path in others}
-    return Done(evaluation, of_others, renamed, _unknown(whole, options, ids))
+    return Done(evaluation, of_others, renamed, notices)
 
 
 def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evaluation:
@@ -68,15 +60,19 @@ def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evalu
         raise SubmissionRejected(f"{path}: {problem}") from problem
 
 
-def _chosen(whole: Solution, options: Options, ids: set[str] | None) -> Solution:
-    """Reduce the solution to the items that were asked for; its signature says what changes the score."""
+def _chosen(whole: Solution, options: Options) -> tuple[Solution, list[str]]:
+    """Reduce the solution to the items that were asked for, and tell which of them it lacks.
+
+    Its signature says what changes the score.
+    """
     further = dict(whole.further)
     if options.effectiveness is not None:
         further["effectiveness"] = f"{options.effectiveness:g}"
     if options.side is not None:
         further["side"] = Path(options.side).name
-    if ids is None:
-        return replace(whole, further=further) if further else whole
+    if options.essays is None:
+        return replace(whole, further=further), []
+    ids = {line.strip() for line in read_text(options.essays, UsageError).splitlines()} - {""}
     names = evaluating.names_of_rows(whole)
     kept = names.isin(ids)
     if not kept.any():
@@ -86,7 +82,10 @@ def _chosen(whole: Solution, options: Options, ids: set[str] | None) -> Solution
             f"found {found}"
         )
     further["essays"] = f"{names[kept].nunique()}/{names.nunique()}"
-    return replace(evaluating.narrowed(whole, kept.to_numpy()), further=further)
+    unknown = sorted(ids.difference(names))
+    lacks = f"{len(unknown):,} of {counted(len(ids), 'id')} in {options.essays.name}: {listed(unknown)}"
+    notices = [f"the solution lacks {lacks}"] if unknown else []
+    return replace(evaluating.narrowed(whole, kept.to_numpy()), further=further), notices
 
 
 def write_side_form(solution: Solution, submission: pd.DataFrame, path: Path) -> None:
@@ -95,43 +94,3 @@ def write_side_form(solution: Solution, submission: pd.DataFrame, path: Path) ->
     if side_form is None:
         raise UsageError(f"--side-form: nothing is added to submissions of {solution.metric.name}")
     write_table(side_form(submission, solution.arguments["row_id_column_name"]), path)
-
-
-def by_fold(evaluation: Evaluation, path: Path) -> pd.DataFrame:
-    """Score the items of each fold that a table names: its first column has the ids, and fold their folds."""
-    table = read_texts(path, UsageError)
-    if "fold" not in table or table.columns[0] == "fold":
-        found = listed([*map(str, table)])
-        raise UsageError(f"{path}: expected ids in the first column, and a column fold, found {found}")
-    solution, of_id = evaluation.solution, dict(zip(table.iloc[:, 0], table["fold"]))
-    names = evaluating.names_of_rows(solution)
-    fold = names.map(of_id)
-    if fold.isna().any():
-        lacking = names[fold.isna()].unique().tolist()
-        raise UsageError(f"{path}: expected the fold of every item, found none for {listed(lacking, 3)}")
-    rows = []
-    score = functools.partial(_score_of_fold, solution, evaluation.submission)
-    for name in sorted(fold.unique(), key=natural_order):
-        of_fold = (fold == name).to_numpy()
-        value = score(of_fold) if solution.metric.is_built_in else alone(score, of_fold)
-        rows.append((name, names[of_fold].nunique(), value))
-    return pd.DataFrame(rows, columns=["fold", "items", "score"])
-
-
-def _score_of_fold(solution: Solution, submission: pd.DataFrame, of_fold: Bools) -> float:
-    """Score the rows of one fold."""
-    return pipeline.unjudged(evaluating.narrowed(solution, of_fold), submission).score
-
-
-def _ids(path: Path) -> set[str]:
-    """Read the ids of a file with one id per line. Empty lines are skipped."""
-    return {line.strip() for line in read_text(path, UsageError).splitlines()} - {""}
-
-
-def _unknown(whole: Solution, options: Options, ids: set[str] | None) -> list[str]:
-    """Tell which of the chosen ids the solution lacks."""
-    unknown = [] if ids is None else sorted(ids.difference(evaluating.names_of_rows(whole)))
-    if not unknown or ids is None or options.essays is None:
-        return []
-    number = f"{len(unknown):,} of {counted(len(ids), 'id')}"
-    return [f"the solution lacks {number} in {options.essays.name}: {listed(unknown)}"]

@@ -8,10 +8,11 @@ import pandas as pd
 
 from podium import statistics
 from podium.cli import console
-from podium.cli.item_choice import Done, by_fold
+from podium.cli.item_choice import Done
 from podium.cli.score_options import Options
 from podium.common.errors import UsageError
 from podium.contest import reading
+from podium.contest.folds import by_fold
 from podium.markups import files
 from podium.report import comparison, page, paper
 from podium.scoring import explain

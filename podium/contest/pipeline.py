@@ -17,7 +17,6 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -42,7 +41,6 @@ from podium.scoring.evaluating import Evaluation, Solution
 from podium.scoring.verdicts import Platform, Use
 from podium.tables import ids
 from podium.tables.files import Location
-from podium.tables.formats import read_table
 
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
 PIPED = "-"  # the standard input, which cannot be read twice
@@ -56,11 +54,11 @@ def opened(
     parameters: dict[str, Any],
     show: Progress | None = None,
     submission: Source = PIPED,
-    change: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+    texts: Location | None = None,
 ) -> Solution:
     """Read and prepare a solution like `prepared`; if it is none, say whether the `submission` is one."""
     try:
-        return prepared(metric, source, parameters, show, change=change)
+        return prepared(metric, source, parameters, show, texts=texts)
     except HostError:
         if not any(isinstance(each, str) and each == PIPED for each in (source, submission)):
             _refuse_exchanged(metric, parameters, submission)
@@ -73,14 +71,12 @@ def prepared(
     parameters: dict[str, Any],
     show: Progress | None = None,
     part: str = "",
-    change: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+    texts: Location | None = None,
 ) -> Solution:
-    """Read and prepare a solution or one part, with exactly these parameters; what is read can be changed."""
+    """Read and prepare a solution or one part, with exactly these parameters, and perhaps a table of texts."""
     table = source
     if not isinstance(table, pd.DataFrame):
-        table = reading.read_solution(metric, table, parameters)
-    if change is not None:
-        table = change(table)
+        table = reading.read_solution(metric, table, parameters, texts)
     if part:
         table = evaluating.only_part(table, part)
     try:
@@ -93,28 +89,14 @@ def prepared(
     return solution
 
 
-def of_experts(
-    metric: Metric, without: Sequence[str], texts: str | Path | None
-) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """How a table of experts' markups is changed: some experts are left out, and texts are added."""
-    leave_out, add_texts = metric.companion.leave_out, metric.companion.add_texts
-    if without and leave_out is None:
-        raise UsageError(f"--leave-out: {metric.path.name} compares no experts")
-
-    def change(table: pd.DataFrame) -> pd.DataFrame:
-        if texts is not None and add_texts is not None:
-            table = add_texts(table, read_table(texts, {"document_id", "id", "text"}, UsageError))
-        return leave_out(table, without) if without and leave_out is not None else table
-
-    return change
-
-
 def submitted(
     solution: Solution, path: Location, probability: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Read a submission, with notices of what was taken for something else."""
     given = reading.read_submission(solution.metric, path, solution.arguments)
     table, notices = recognized(solution, given, probability)
+    if solution.metric.companion.add_texts is not None and "text" in solution.frame:
+        table = solution.metric.companion.add_texts(table, solution.frame)
     if renamed := sorted(map(str, set(given) - set(table))):
         notices.append(f"platforms and podium rank refuse such names of columns: rename {listed(renamed)}")
     return table, notices

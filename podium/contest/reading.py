@@ -25,7 +25,7 @@ from podium.tables.files import (
     read_bytes,
     refuse_url,
 )
-from podium.tables.formats import parse_table
+from podium.tables.formats import parse_table, read_table
 
 # Under these names a table says in its attrs what was read of which files, whether something was left out, and
 # what files should be like, if they are not.
@@ -41,9 +41,16 @@ def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
     return {*metric.companion.text_columns}.union(*known)
 
 
-def read_solution(metric: Metric, path: Location, parameters: dict[str, Any]) -> pd.DataFrame:
-    """Read a solution, with ids as a metric gets them: a table, or an official file for the companion."""
+def read_solution(
+    metric: Metric, path: Location, parameters: dict[str, Any], texts: Location | None = None
+) -> pd.DataFrame:
+    """Read a solution, with ids as a metric gets them: a table, or an official file for the companion.
+
+    A metric of markups compares these with a table of `texts`.
+    """
     table = _read(metric, metric.companion.read_solution, path, parameters, HostError)
+    if texts is not None and metric.companion.add_texts is not None:
+        table = metric.companion.add_texts(table, read_table(texts, {"document_id", "id", "text"}, UsageError))
     if metric.is_built_in or not len(table.columns):
         return table
     return ids.of_solution(table, parameters.get("row_id_column_name", table.columns[0]))

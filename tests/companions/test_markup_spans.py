@@ -162,7 +162,10 @@ def test_a_table_of_texts_is_compared_with_spans(
     capsys.readouterr()
     assert main(commands["wrong"]) != 0
     assert "row 1 (document '7'): expected the text 'Ann' from 8 to 11, found 'Ben'" in capsys.readouterr().err
-    if command == "agreement":
+    if command != "agreement":
+        assert main(["score", *metric, *given, paths["experts"], paths["wrong"], *more]) == 3
+        assert "wrong.csv: the spans: row 1 (document '7')" in capsys.readouterr().err
+    else:
         assert main(commands["beyond"]) != 0
         told = "row 1 (document '7'): expected a place of 3 characters, as 'Ann' has, found 0 to 99"
         assert told in capsys.readouterr().err

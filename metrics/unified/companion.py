@@ -44,7 +44,7 @@ def asked(solution: PreparedSolution) -> pd.DataFrame:
 
 
 def _ids_of_rows(prepared: Any, table: pd.DataFrame) -> npt.NDArray[np.object_]:
-    """The ids of rows, or their numbers in a table without ids of rows, such as a train.csv."""
+    """The ids of rows, or the numbers of rows if a table has no row ids, such as a train.csv."""
     if prepared.row_id_column_name == prepared.essay_id_column_name:
         return np.array([*map(str, range(len(table)))], dtype=object)
     return np.array(table[prepared.row_id_column_name], dtype=object)
@@ -100,7 +100,7 @@ class Explanation(contract.Explanation):
     def classes(self) -> pd.DataFrame:
         """Counts, precision, recall and F1 by sub-population and type, and by type for "(all)" essays.
 
-        A share of nothing is NaN.
+        A share is NaN if its denominator is 0.
         """
         everybody = [self.metric.ALL]
         labels, counts = self.prepared.labels, self.counts

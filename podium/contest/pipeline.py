@@ -56,7 +56,7 @@ def opened(
     submission: Source = PIPED,
     texts: Location | None = None,
 ) -> Solution:
-    """Read and prepare a solution like `prepared`; if it is none, say whether the `submission` is one."""
+    """Read and prepare a solution like `prepared`; if that fails, say if both files were exchanged."""
     try:
         return prepared(metric, source, parameters, show, texts=texts)
     except HostError:
@@ -73,7 +73,7 @@ def prepared(
     part: str = "",
     texts: Location | None = None,
 ) -> Solution:
-    """Read and prepare a solution or one part, with exactly these parameters, and perhaps a table of texts."""
+    """Read and prepare a solution, or one part of it, with exactly these parameters; add texts, if any."""
     table = source
     if not isinstance(table, pd.DataFrame):
         table = reading.read_solution(metric, table, parameters, texts)
@@ -92,7 +92,7 @@ def prepared(
 def submitted(
     solution: Solution, path: Location, probability: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Read a submission, with notices of what was taken for something else."""
+    """Read a submission; the notices say which columns or ids were read under other names."""
     given = reading.read_submission(solution.metric, path, solution.arguments)
     table, notices = recognized(solution, given, probability)
     if solution.metric.companion.add_texts is not None and "text" in solution.frame:
@@ -163,7 +163,7 @@ def of_host(
     goes_to: str = "",
     use: Use = Use.KEEP,
 ) -> Evaluation:
-    """Score a submission of the host, after the verdict on the metric, the solution and this submission."""
+    """Score a submission of the host, after the metric was checked with the solution and this submission."""
     with warnings.catch_warnings():
         if platform is not None:
             warnings.simplefilter("ignore")  # what the metric says of the host's own file is not news
@@ -261,7 +261,7 @@ def rejection(cure: str, problem: ToolError) -> SubmissionRejected:
 
 
 def _refuse_exchanged(metric: Metric, parameters: dict[str, Any], submission: Source) -> None:
-    """Raise an error if what was given as the submission is a solution and nothing else."""
+    """Raise an error if the `submission` is a solution and cannot be a submission."""
     if metric.prepare is None:
         return
     what = "the second table" if isinstance(submission, pd.DataFrame) else submission

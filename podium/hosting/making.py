@@ -238,7 +238,7 @@ def _shuffled(drawn: Labeled, row_id: str, seed: int) -> Labeled:
 def _doubts_of_order(
     everything: Labeled, tested: Labeled, shown: Sample, public: Sequence[str], draw: Draw, is_shuffled: bool
 ) -> list[str]:
-    """Warn if an order that all may see reveals an answer; the first public column has the ids."""
+    """Warn if an order that everybody may see reveals an answer; the first public column has the ids."""
     answers = [str(name) for name in shown.cells if name in tested.cells and name != public[0]]
     doubt = _doubt_of_neighbors(everything, public, answers, draw)
     if is_shuffled and not doubt:
@@ -340,7 +340,7 @@ def _sample(
 
 
 def _about_sample(shown: Sample, drawn: Labeled, no_answers: Collection[str]) -> list[str]:
-    """Say which columns of the labels an automatic sample could not have."""
+    """Say which columns of the labels the automatic sample lacks."""
     labels = drawn.labels.drop(columns=[TEXT, *no_answers, *shown.frame], errors="ignore")
     untried = [str(name) for name in labels if samples.typical(labels[name]) is None]
     warning = (

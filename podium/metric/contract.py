@@ -127,7 +127,7 @@ class MetricFile(Protocol):
         ...
 
     def higher_is_better(self) -> bool:
-        """Tell whether a higher score is better. Without this function it is assumed to be.
+        """Tell whether a higher score is better. Without this function, podium assumes that it is.
 
         If this depends on parameters of `score`, the function takes these parameters, by the same names.
 
@@ -167,7 +167,7 @@ class StatisticsFile(MetricFile, Protocol):
 
 
 class Grouped(Protocol):
-    """Items in groups: what a board needs of a `Prepared`, and has without statistics, too."""
+    """Items in groups: what a board needs of a `Prepared`. A metric without statistics has these, too."""
 
     @property
     def items(self) -> Sequence[object]: ...
@@ -191,17 +191,17 @@ class Measured(Grouped, Protocol):
 class Prepared(Measured, Protocol):
     """A prepared solution, which a metric's ``prepare`` returns: an object of any class with these names.
 
-    The kinds below are those that podium works with, and it makes them of what it gets. `items` and
-    `measure_names` may be any sequences, and every number of any width. `labels` may be values of any type
-    alone if there is one attribute. `groups` may have numbers for each attribute that begin at 0. Or it may be
-    a mapping from attributes to the value of each item, without `labels`; then the groups of an attribute have
-    the order of their values, compared as texts. Without both there is one group, and without `measure_names`
-    the score is the only measure.
+    Podium works with the types below, and converts what it gets into them. `items` and `measure_names` may be
+    any sequences, and numbers may have any width. If there is one attribute, `labels` may be its values alone,
+    of any type. The numbers in `groups` may begin at 0 for each attribute. `groups` may also be a mapping from
+    attributes to the value of each item, without `labels`. Then the groups of an attribute have the order of
+    their values, compared as texts. Without `labels` and `groups` there is one group, and without
+    `measure_names` the score is the only measure.
 
-    Podium makes a part of a prepared solution, such as the Public items or a fold. Therefore `statistics` must
-    not use `labels` and `groups`, and `measures` may use only `labels`. A part of a dataclass is made by
-    replacing `items`, `labels` and `groups`. Otherwise `measures` gets sums of 0 for a group that the part has
-    not.
+    Podium makes parts of a prepared solution, such as the Public items or a fold. Therefore `statistics` must
+    not use `labels` and `groups`, and `measures` may use only `labels`. If the prepared solution is a
+    dataclass, podium replaces `items`, `labels` and `groups` for a part. Otherwise `measures` gets sums of 0
+    for groups that the part lacks.
 
     Attributes
     ----------
@@ -277,8 +277,8 @@ class Prepared(Measured, Protocol):
         Parameters
         ----------
         sums : (…, g, k) array of float
-            The sums over the items of each group. In front there may be further axes, because resampling asks
-            for many measures at once.
+            The sums over the items of each group. There may be further axes in front, because resampling
+            computes many measures at once.
 
         Returns
         -------
@@ -472,9 +472,9 @@ class Explanation(Protocol):
 
     @property
     def rows(self) -> pd.DataFrame:
-        """What became of every thing of either side, one row each; a table without columns says nothing.
+        """What became of everything in the submission and in the solution, in one row each.
 
-        Some columns have the same meaning in all metrics:
+        A table without columns is not shown. Some columns have the same meaning in all metrics:
 
         * ``side`` is "prediction" or "truth".
         * ``first`` and ``last`` are positions of words, both inclusive. ``words`` is their number, and
@@ -504,8 +504,8 @@ class Explanation(Protocol):
     def gains(self) -> pd.DataFrame | None:
         """How much the score would rise if all mistakes of one cause were corrected, by label and cause.
 
-        The row "(all)" stands for all labels together. By default these are the sums of `losses`, which give it
-        to first order.
+        The row "(all)" stands for all labels together. By default these are the sums of `losses`, which are
+        estimates to first order.
         """
         if self.losses is None:
             return None
@@ -602,8 +602,8 @@ class Companion:
     text_columns : tuple of str
         The columns that are read as text. So an id such as "007" does not become the number 7.
     number_columns : tuple of str
-        Those of them that become numbers if every cell of a CSV is one, as platforms read it. In the Unified
-        Metric, these are the positions of words, because a file may have segments of one word alone.
+        The text columns that become numbers if every cell of a CSV is a number, as on platforms. In the Unified
+        Metric, these are the positions of words, because a file may have only segments of one word.
     read_solution, read_submission : function
         From the path of an official file of the field it makes a table. If the file is wrong, it raises
         `HostError` or `SubmissionRejected`.
@@ -627,16 +627,16 @@ class Companion:
         segments, with the columns ``item``, ``row`` (the name of the thing) and ``label``.
     answered : function
         From an evaluation it makes a table in the same order with the columns ``answer``, the label that the
-        submission gives to the thing, or "", ``probability``, which it gives to what else is true of the thing,
-        or NaN, and ``is_answered``: whether it says anything about the item. Where neither is defined, cells
-        are compared.
+        submission gives to the thing, or "", ``probability``, which it gives to another true fact about the
+        thing, or NaN, and ``is_answered``: whether it says anything about the item. If `asked` and `answered`
+        are not defined, cells are compared.
     texts : function
         From an evaluation and a path or None it makes a mapping from items to their texts, for the report.
     agreement : function
         From a prepared solution and the solution's table it makes the `Agreement` of the experts.
     agreement_parameters : mapping from str to value
-        The parameters with which the solution is prepared for that, unless others are given. For example, a
-        measure that is also defined where the experts agree on nothing.
+        The parameters with which the solution is prepared for `agreement`, unless others are given. For
+        example, they name a measure that is also defined if the experts agree on nothing.
     leave_out : function
         From a solution's table and the names of experts it makes the table without their markups. If a name is
         not there, it raises `UsageError`.

@@ -1,10 +1,9 @@
 """Find and load a metric with its companion: by its name, as a file, or as a folder.
 
-A metric is a folder with ``metric.py`` and, if there is more to tell than a score, ``companion.py`` (see
-`podium.metric.contract`). Built-in metrics are the folders of ``metrics/``. The name of such a folder is
-the name
-of the metric; no list repeats it. A file with the same content as one of them, such as the copy in a bundle, is
-treated as that metric.
+A metric is a folder with ``metric.py`` and, if podium can say more than a score, ``companion.py`` (see
+`podium.metric.contract`). Built-in metrics are the folders of ``metrics/``. The name of such a folder is the
+name of the metric; no list repeats it. A file with the same content as one of them, such as the copy in a
+bundle, is treated as that metric.
 """
 
 import copyreg
@@ -132,7 +131,7 @@ def load(metric: Location) -> Metric:
 
 @functools.lru_cache(maxsize=8)
 def _load_once(path: Path, files: tuple[tuple[str, bytes], ...]) -> Metric:
-    """Load a custom metric's file from what was read of it and of the files that it imports from its folder."""
+    """Load a custom metric from the contents of its file and of the files that it imports from its folder."""
     return _load_folder(path, path.parent, _key(path), dict(files))
 
 
@@ -154,9 +153,9 @@ def _warn_of_companion(path: Path, name: str) -> None:
 
 
 def anew(metric: Metric, name: str = "again") -> Metric:
-    """Load a metric file once more, without its companion, into modules of its own that remember nothing.
+    """Load a metric file once more, without its companion, into new modules.
 
-    The modules of an earlier call with the same name are forgotten.
+    They replace the modules of an earlier call with the same name.
     """
     key = f"{_key(metric.path)}_{name}"
     files = {name: content for name, content in metric.files.items() if name != COMPANION_FILE}
@@ -204,7 +203,7 @@ def files_of(metric: Location) -> Executed:
 
 
 def _load_folder(path: Path, home: Path, key: str, files: Executed, is_built_in: bool = False) -> Metric:
-    """Load a metric file and its companion from what was read of a folder; `key` names the package of both."""
+    """Load a metric file and its companion from the contents of a folder; `key` names the package of both."""
     # Each folder is a package, so that a companion can say ``from . import metric``.
     package = f"{PACKAGE}.{key}"
     executed.open_package(package, home, None if is_built_in else files)
@@ -276,7 +275,7 @@ def _defined(
 def _run(
     path: Path, name: str, error: type[HostError] = HostError, content: bytes | None = None
 ) -> types.ModuleType:
-    """Run what was read of a file, or podium's own, as a module, and tell the host where it fails."""
+    """Run the content of a file, or one of podium's own files, as a module; tell the host where it fails."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -355,7 +354,7 @@ def defaults(metric: Metric) -> dict[str, Any]:
 
 
 def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """List every parameter of ``score`` with the value that it takes; ask for one that has none."""
+    """List every parameter of ``score`` with its value; a parameter without a value is an error."""
     values = {name: arguments.get(name, default) for name, default in defaults(metric).items()}
     if lacking := [name for name, value in values.items() if value is NO_DEFAULT]:
         given = " ".join(map(as_parameter, lacking))
@@ -364,7 +363,7 @@ def settings(metric: Metric, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def columns_named(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, set[str]]:
-    """List the columns that each parameter names: ``…_column_name`` one, ``…_column_names`` some by commas."""
+    """List the columns that each parameter names: one, or with ``…_column_names`` several, between commas."""
     named: dict[str, set[str]] = {}
     for name, value in {**defaults(metric), **parameters}.items():
         if isinstance(value, str) and name.endswith("_column_name"):

@@ -124,7 +124,7 @@ def _check_that_any_is_chosen(files: pd.DataFrame) -> None:
 def _everybody(
     inputs: Inputs, rules: Rules, solution: Solution, scored: Sequence[Scored]
 ) -> tuple[pd.DataFrame, str, list[Statement]]:
-    """Choose the file of each team that counts, also of those that do not compete; with the rule in words."""
+    """Choose the file of each team that counts, also of teams that do not compete; name the rule."""
     runtimes = inputs.runtimes
     files, found = jury.late(choice.table_of_files(inputs.submissions, scored), runtimes, rules.deadline)
     is_selected = np.array([bool(each.selected) and not rules.choose for each in inputs.submissions])
@@ -136,7 +136,7 @@ def _everybody(
 def _that_do_not_compete(
     files: pd.DataFrame, everybody: pd.DataFrame, scored: Sequence[Scored]
 ) -> tuple["pd.Series[str]", list[Scored]]:
-    """The teams whose files would count if they competed, and what became of these files."""
+    """The teams that do not compete, with the files that would count otherwise."""
     aside = files[everybody["chosen"] & ~files["chosen"]]
     return aside["team"], [scored[number] for number in aside.index]
 
@@ -236,7 +236,7 @@ def _similar(
     teams_aside: "pd.Series[str]",
     of_aside: Sequence[Scored],
 ) -> pd.DataFrame:
-    """List teams that sent the same file or agree more than by chance; those aside do not compete."""
+    """List teams that sent the same file or agree more than by chance; teams in `aside` do not compete."""
     most = examining.MOST_TEAMS
     if not examined.details:
         return similarity.pairs(files)
@@ -283,7 +283,7 @@ def _of_winners(
 def _with_those_of_speed(
     found: list[Statement], rules: Rules, inputs: Inputs, leaderboard: pd.DataFrame, prizes: Prizes
 ) -> list[Statement]:
-    """Add what is wrong with runtimes, before all else where speed has moved a prize."""
+    """Add what is wrong with runtimes; it comes first if speed has moved a prize."""
     if not is_boosted(leaderboard, rules):
         return found
     of_speed = speed.notices(leaderboard, inputs.runtimes)

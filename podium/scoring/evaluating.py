@@ -68,8 +68,8 @@ class Solution:
     is_held : bool
         Whether the metric was held to the contract with a first submission; see `podium.scoring.verdicts.hold`.
     narrowed_from : DataFrame or None
-        The ids of all rows of the solution of which this is a part, if `narrowed` made it. A submission may
-        also answer those rows of it that are not in the part; these answers do not count.
+        If `narrowed` made this solution, the ids of all rows of the whole one. A submission may also answer
+        the rows that were left out; these answers do not count.
     """
 
     metric: Metric
@@ -128,7 +128,7 @@ class Solution:
     def items_of(self, part: str, column: str = "") -> halves.Items:
         """Number the items of a part for half-samples: rows with the same value in a column, or the same id.
 
-        With several columns, separated by commas, rows that share a value in one of them belong together.
+        Give several columns with commas between them: rows that share a value in one of them belong together.
         """
         row_id, by = self.arguments["row_id_column_name"], ids.named(column, self.frame)
         if not set(by) <= set(self.frame):
@@ -390,7 +390,7 @@ def _prepared_again(metric: Metric, solution: pd.DataFrame, arguments: dict[str,
 
 
 def row_ids(metric: Metric, solution: pd.DataFrame) -> str:
-    """The column of ids where none is named. Built-in metrics know their columns and name what is missing."""
+    """The column of ids if none is given. Built-in metrics know their columns and name what is missing."""
     may_repeat = metric.complete_submission or metric.prepare is not None
     return str(solution.columns[0]) if metric.is_built_in else ids.first_column(solution, may_repeat)
 
@@ -561,8 +561,8 @@ def _with_progress(step: Callable[..., Any], progress: Progress | None) -> dict[
 def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
     """Put a submission into the order of the solution, as platforms do before they call a metric.
 
-    A metric without statistics relies on it that the rows are there and in this order. With
-    ``COMPLETE_SUBMISSION`` it matches the rows itself.
+    A metric without statistics needs all rows in this order. With ``COMPLETE_SUBMISSION`` it matches the rows
+    itself.
     """
     if solution.metric.complete_submission:
         return submission
@@ -608,7 +608,7 @@ def _score_of_rows(solution: Solution, submission: pd.DataFrame, rows: Bools) ->
 
 @contextlib.contextmanager
 def _named(part: str) -> Iterator[None]:
-    """Name the part for which a metric fails that has scored the whole solution."""
+    """Name the part for which a metric fails although it has scored the whole solution."""
     try:
         yield
     except MetricError as problem:

@@ -38,25 +38,26 @@ from podium.statistics.sampling import contributions, draw, gains_by_item, slope
 
 TAIL = (1 - LEVEL) / 2
 
-# A true difference of 2.80 standard errors is detectable: its interval excludes 0 in so large a share of test
-# sets. An interval reaches 1.96 of them to either side.
+# A true difference of 2.80 standard errors is detectable: its interval excludes 0 in this share of test sets.
+# An interval reaches 1.96 standard errors to either side.
 POWER = 0.8
 DETECTABLE = 1 + NormalDist().inv_cdf(POWER) / NormalDist().inv_cdf(1 - TAIL)
 
-# Degrees of freedom for each item that counts, if all that count do so equally. Where about five items count,
-# 95% of the intervals hold; with one, it is 98%, with four 92%, and without widening 91% (3,000 test sets).
+# Degrees of freedom for each item that counts, if all of them count equally. In 3,000 test sets in which about
+# five items count, 95% of the intervals hold. With 1 here, 98% hold, with 4 92%, and without widening 91%.
 FREEDOM = 2.0
 
-# Where groups are compared, intervals of one submission are wider by this factor. Without it, 87 in place of
+# If scores are made of groups, intervals of one submission are wider by this factor. Without it, 87 in place of
 # 93% of the intervals of scores hold with eight equal groups (30 boards).
 MARGIN = 1.1
 
-# Intervals that hold together are wider by this factor at most. Without this limit, those of groups are twice
-# as wide as single ones, and all of them hold with it, too.
+# Intervals that hold together are wider by this factor at most. Without the limit, intervals of groups are
+# twice as wide as single ones, although all of them hold with it.
 MOST_JOINTLY = 1.7
 
-# So many teams above a border and below it might as well stand there, if they are nearer than so many standard
-# deviations of its difference. With all teams, a board of 10,000 needs 240 MB more, and borders hold as often.
+# This many teams above a border and below it might as well stand there, if they are nearer than this many
+# standard deviations of its difference. With all teams, a board of 10,000 needs 240 MB more, and borders hold
+# as often.
 NEIGHBORS, NEAR = 20, 3.0
 
 # The range of most measures, and that of their differences.

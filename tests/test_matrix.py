@@ -11,14 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import podium
 from podium.common.errors import HostError, SubmissionRejected, UsageError
 from podium.metric import hosted
+from podium.spans import TYPES
 from tests.support import command_line
-from tests.support.contests import CONTESTS, Contest
+from tests.support.contests import CONTESTS, Contest, table_of_labels
+from tests.support.corpora import make_corpus
 
 FAST = ("train", "paths as ids", "statistics")  # by default; the others are slow
 REFUSED = {each.exit_code for each in (UsageError, SubmissionRejected, HostError)}
@@ -227,7 +230,10 @@ def teams_of(contest: Contest, folder: Path) -> Path:
     return folder
 
 
-@matrix(OF_RANK, ["paths as ids", "lower is better", "texts as ids"], fast=())
+RANKED = ["paths as ids", "lower is better", "texts as ids", "scifact", "trec_is", "made with items"]
+
+
+@matrix(OF_RANK, RANKED, fast=())
 @pytest.mark.filterwarnings("ignore")
 def test_options_of_rank(name, pairs, contest_of, capsys, tmp_path):
     contest = contest_of(name)
@@ -253,6 +259,204 @@ def test_options_of_rank(name, pairs, contest_of, capsys, tmp_path):
             assert board.to_dict() == plain.to_dict(), pair
             if "--table" in pair:
                 assert all(team in (out / "board.md").read_text() for team in plain.index)
+
+
+# ---- podium make -------------------------------------------------------------------------------------------
+
+
+def labels(folder: Path) -> list[object]:
+    """A table of labels for a custom metric, with a column that says what each row is for."""
+    path, sample, metric = table_of_labels(folder)
+    return [path, "--metric", metric, "--sample", sample]
+
+
+def annotated(folder: Path) -> list[object]:
+    """A corpus of essays, with such a column."""
+    corpus = make_corpus(30)
+    corpus["for"] = np.where(pd.factorize(corpus["essay_id_comp"])[0] % 3, "train", "test")
+    corpus.rename(columns={"discourse_type": "kind"}).to_csv(folder / "corpus.csv", index=False)
+    return [folder / "corpus.csv", "--columns", "kind=discourse_type"]
+
+
+def official(metric: str, name: str) -> Callable[[Path], list[object]]:
+    """The labels of a task, as its organizers publish them."""
+    return lambda folder: [hosted.folder(metric) / "samples" / name, "--metric", metric]
+
+
+MADE_FROM: dict[str, Callable[[Path], list[object]]] = {
+    "labels": labels,
+    "a corpus": annotated,
+    "scifact": official("scifact", "claims.jsonl"),
+    "trec_is": official("trec_is", "labels.json"),
+}
+OF_MAKE: dict[str, Make] = {
+    "--test": lambda contest, out: ["--test", "0.5"],
+    "--split": lambda contest, out: ["--split", "for"],
+    "--public": lambda contest, out: ["--public", "0.5"],
+    "--seed": lambda contest, out: ["--seed", "4"],
+    "--items": lambda contest, out: ["--items", "day", "--public-columns", "day"],
+    "--new-ids": lambda contest, out: ["--new-ids"],
+    "--publish-metric": lambda contest, out: ["--publish-metric"],
+    "--subpopulations": lambda contest, out: ["--subpopulations", "ell_status"],
+    "--set": lambda contest, out: ["--set", "temperature=50"],
+}
+MADE = {  # the options that inputs take
+    "labels": {*OF_MAKE} - {"--subpopulations", "--set"},
+    "a corpus": {"--test", "--split", "--public", "--seed", "--subpopulations", "--set", "--publish-metric"},
+    "scifact": {"--public", "--seed", "--test", "--new-ids", "--publish-metric"},
+    "trec_is": {"--public", "--seed", "--test", "--new-ids", "--publish-metric"},
+}
+
+
+@pytest.mark.parametrize("pairs", [*rounds([*OF_MAKE], len(OF_MAKE))])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == "labels" else pytest.mark.slow) for name in MADE_FROM]
+)
+@pytest.mark.filterwarnings(
+    "ignore:.* rows of the test set stand in public/train.csv", "ignore:annotations outside the 25 types"
+)
+def test_options_of_make(name, pairs, capsys, tmp_path):
+    given = MADE_FROM[name](tmp_path)
+    for pair, out, code, _ in run_pairs(
+        capsys, tmp_path, None, pairs, OF_MAKE, lambda pair, out: ["make", *given, "--out", out / "files"]
+    ):
+        is_few = name == "trec_is" and "--test" in pair  # of four events, none may be left for Public
+        assert is_few or (code == 0) == ({*pair} <= MADE[name] and {*pair} != {"--test", "--split"}), pair
+        if code == 0:
+            check_files(capsys, out / "files", pair, name)
+        else:
+            assert not (out / "files").exists()
+
+
+def check_files(capsys: pytest.CaptureFixture[str], files: Path, pair: tuple[str, ...], name: str) -> None:
+    """The files belong to each other, and the right answers have the best score."""
+    private = files / "private"
+    perfect = private / "perfect_submission.csv"  # of a metric whose companion makes it
+    if name == "labels":
+        pd.read_csv(private / "solution.csv", dtype=str)[["id", "answer"]].to_csv(perfect, index=False)
+    scores = []
+    for submission in (perfect, files / "public" / "sample_submission.csv"):
+        code, printed, told = command_line.run(capsys, "score", private / "solution.csv", submission, "--bare")
+        assert code == 0, told
+        scores.append(float(printed.split()[0]))
+    assert scores[1] < scores[0] <= 1
+    solution, sample = (
+        pd.read_csv(path, dtype=str)
+        for path in (private / "solution.csv", files / "public" / "sample_submission.csv")
+    )
+    assert {*solution["Usage"]} == {"Public", "Private"}
+    if name == "labels":
+        assert sorted(solution["id"]) == sorted(sample["id"])
+        if "--items" in pair:
+            assert (solution.groupby("day")["Usage"].nunique() == 1).all()
+        assert solution["id"].str.startswith("row ").all() == ("--new-ids" not in pair)
+        assert (files / "public" / "metric.py").exists() == ("--publish-metric" in pair)
+        assert (files / "public" / "train.csv").exists() == bool({"--test", "--split"} & {*pair})
+
+
+# ---- podium bundle -----------------------------------------------------------------------------------------
+
+OF_BUNDLE: dict[str, Make] = {
+    "--subtitle": lambda contest, out: ["--subtitle", "Pets & more"],
+    "--switch": lambda contest, out: ["--switch", "2027-04-01"],
+    "--per-day": lambda contest, out: ["--per-day", "3"],
+    "--total": lambda contest, out: ["--total", "30"],
+    "--approve-entrants": lambda contest, out: ["--approve-entrants"],
+}
+
+
+@pytest.mark.parametrize("site", ["codabench", "evalai"])
+@matrix(OF_BUNDLE, ["made", "made with items", "made by a split"], fast=["made"])
+def test_options_of_bundle(name, pairs, site, contest_of, capsys, tmp_path):
+    asked = ["bundle", site, contest_of(name).solution.parents[1], "--title", "Pets", "--start", "2027-01-15"]
+    pairs = [*pairs, ("--switch", "--per-day"), ("--switch", "--subtitle")]
+    for pair, out, code, _ in run_pairs(
+        capsys,
+        tmp_path,
+        None,
+        [pair for pair in pairs if len(pair) == 2],
+        OF_BUNDLE,
+        lambda pair, out: [*asked, "--end", "2027-04-15", "--out", out / "bundle"],
+    ):
+        assert (code == 0) == ("--switch" in pair), pair
+        assert (out / "bundle").exists() == (code == 0)
+
+
+# ---- podium check and emulate --------------------------------------------------------------------------------
+
+OF_CHECK: dict[str, Make] = {
+    "--quick": lambda contest, out: ["--quick"],
+    "--time-limit": lambda contest, out: ["--time-limit", "5m"],
+    "--idle-limit": lambda contest, out: ["--idle-limit", "2m"],
+    "submission": lambda contest, out: [],
+}
+
+
+def tried(contest: Contest) -> list[object]:
+    """The metric of a contest, unless its record names it."""
+    return [contest.metric] if contest.metric else []
+
+
+@matrix(OF_CHECK, ["paths as ids", "made", "statistics"], fast=())
+def test_options_of_check(name, pairs, contest_of, capsys, tmp_path):
+    contest = contest_of(name)
+
+    def command(pair: Sequence[str], out: Path) -> list[object]:
+        files = contest.files if "submission" in pair or not contest.metric else contest.files[:1]
+        return ["check", *tried(contest), *files, *(["--quick"] if "--quick" not in pair else [])]
+
+    for pair, _, code, printed in run_pairs(capsys, tmp_path, contest, pairs, OF_CHECK, command):
+        assert code == 0, (pair, printed)
+        assert "FAIL" not in printed
+
+
+OF_EMULATE = {name: make for name, make in OF_CHECK.items() if name != "submission"} | {
+    "--complete-submission": lambda contest, out: ["--complete-submission"]
+}
+
+
+@matrix(OF_EMULATE, ["paths as ids", "made", "numbers as ids"], fast=())
+def test_options_of_emulate(name, pairs, contest_of, capsys, tmp_path):
+    contest = contest_of(name)
+    values = json.loads(command_line.run(capsys, "score", *contest.files, "--json", *contest.asked)[1])
+
+    def command(pair: Sequence[str], out: Path) -> list[object]:
+        return ["emulate", *tried(contest), *contest.files]
+
+    for pair, _, code, printed in run_pairs(capsys, tmp_path, contest, pairs, OF_EMULATE, command):
+        assert code == 0, (pair, printed)
+        for part in ("public", "private"):
+            assert f"{values[part]:.6f}" in printed or f"{values[part]:.5f}" in printed, (pair, part)
+
+
+# ---- podium tune -------------------------------------------------------------------------------------------
+
+OF_TUNE: dict[str, Make] = {
+    "--apply": lambda contest, out: ["--apply", out.parent / "candidates.csv", "--out", out / "applied.csv"],
+    "--json": lambda contest, out: ["--json"],
+    "--folds": lambda contest, out: ["--folds", "3"],
+    "--effectiveness": lambda contest, out: ["--effectiveness", "0.7"],
+    "--seed": lambda contest, out: ["--seed", "4"],
+    "--set": lambda contest, out: ["--set", "temperature=50"],
+}
+
+
+@matrix(OF_TUNE, ["train", "sample"], fast=())
+@pytest.mark.filterwarnings("ignore")
+def test_options_of_tune(name, pairs, contest_of, capsys, tmp_path):
+    contest = contest_of(name)
+    candidates = pd.read_csv(contest.submissions[0], dtype={"row_id": str})
+    candidates["probability"] = np.random.default_rng(2).uniform(0.3, 1, len(candidates)).round(3)
+    candidates.to_csv(tmp_path / "candidates.csv", index=False)
+    asked = ["tune", contest.solution, tmp_path / "candidates.csv", *contest.asked]
+    for pair, out, code, printed in run_pairs(
+        capsys, tmp_path, contest, [*pairs, ("--json",)], OF_TUNE, lambda pair, out: asked
+    ):
+        assert code == 0, pair
+        if "--json" in pair:
+            assert {each["discourse_type"] for each in json.loads(printed)["thresholds"]} == {*TYPES}
+        if "--apply" in pair:
+            assert {*pd.read_csv(out / "applied.csv")["discourse_type"]} <= {*TYPES}
 
 
 # ---- podium estimate ----------------------------------------------------------------------------------------

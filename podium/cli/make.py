@@ -7,7 +7,7 @@ It writes these files:
 
     files/public/            train.csv, sample_submission.csv, the texts of the essays if there are any, and
                              starter.ipynb, a notebook that makes a first submission
-    files/private/           solution.csv with Usage, perfect_submission.csv
+    files/private/           solution.csv with Usage; perfect_submission.csv if the metric can make one
     files/report.md          what was dropped, sizes of the parts, scores to compare with those on the site
     files/competition.json   the metric's parameters, which the other commands use on this folder
 """

@@ -50,8 +50,10 @@ def lines(facts: dict[str, Any], organizer: str) -> dict[str, str]:
     {'What is rewarded?': 'The share of right labels.', 'Whom can one ask?': 'Jo <jo@example.org>.'}
     """
     how, machine = facts.get("measured") or {}, facts.get("hardware", {}).get("models")
+    of_constant = facts.get("constant")
     said = {
         "What is rewarded?": facts.get("purpose", ""),
+        "What does a constant answer score?": "" if of_constant is None else f"{of_constant:.5f}.",
         "How were models measured?": _measuring(how, machine) if how else "",
         "Whom can one ask?": organizer and f"{organizer.removesuffix('.')}.",
     }

@@ -27,9 +27,12 @@ from podium.scoring.explain import OTHER_CELLS
 def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> FinalBoard:
     """Add to a board what makes one doubt the solution."""
     items, compared = _of_items(final, pool, scored)
-    facts = dict(final.facts)
+    pairs = [(file, each) for file, each in zip(inputs.submissions, scored) if each.scores is not None]
+    of_constant = _score_of_constant(pool, pairs)
+    facts = final.facts | {"constant": of_constant}
     # If the solution or the direction may be wrong, the whole board is.
-    facts["warnings"] = [*map(str, _of_files(final, inputs, pool, scored)), *facts["warnings"]]
+    found = _of_files(pairs) + _of_best(final, of_constant)
+    facts["warnings"] = [*map(str, found), *facts["warnings"]]
     if len(inputs.left_out):
         facts["left_out"] = inputs.left_out.to_dict("records")
     mistakes = {
@@ -40,12 +43,11 @@ def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Sco
     return replace(final, facts=facts, items=items, files_compared=compared, mistakes=mistakes)
 
 
-def _of_files(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> list[Statement]:
-    """Say which mistakes files share or have alone, and that even the best one is worse than a constant."""
-    pairs = [(file, each) for file, each in zip(inputs.submissions, scored) if each.scores is not None]
+def _of_files(pairs: Sequence[tuple[Submission, Scored]]) -> list[Statement]:
+    """Say which mistakes files share or have alone."""
     distinct = {each.fingerprint + each.side_digest: each.mistakes for _, each in pairs}
     found = shared_mistakes([*distinct.values()])
-    found += of_other_cells(
+    return found + of_other_cells(
         [
             (f"{file.team}/{file.name}", sentence)
             for file, each in pairs
@@ -53,13 +55,16 @@ def _of_files(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Sc
             if kind == OTHER_CELLS
         ]
     )
-    better = pool.solution.higher_is_better
+
+
+def _of_best(final: FinalBoard, of_constant: float | None) -> list[Statement]:
+    """Say that even the best file is worse than a constant answer."""
+    better = final.facts["higher_is_better"]
     first = final.leaderboard.sort_values("score", ascending=not better, kind="stable").iloc[0]
-    of_constant = _score_of_constant(pool, pairs)
-    if of_constant is not None and constant.is_worse(first["score"], of_constant, better):
-        whose = f"even the best score, that of {name_of(first['team'])}"
-        found.append(constant.statement(whose, first["score"], of_constant, better))
-    return found
+    if of_constant is None or not constant.is_worse(first["score"], of_constant, better):
+        return []
+    whose = f"even the best score, that of {name_of(first['team'])}"
+    return [constant.statement(whose, first["score"], of_constant, better)]
 
 
 def _constant_answers(

@@ -67,6 +67,7 @@ def test_the_page_says_what_it_rests_on_and_is_verified(says_folder, says, rank_
     assert "<dd><bdi>The score that a file &lt;says&gt;.</bdi></dd>" in page
     machine = "A fast one, 8 cores, 33.5 GB of memory, Linux 6.1"
     assert f"2 models ran 3 times each in a sandbox (bubblewrap), on this machine: {machine}." in page
+    assert "<dt>What does a constant answer score?</dt><dd><bdi>0.62500.</bdi></dd>" in page
     assert "<dt>Whom can one ask?</dt><dd><bdi>Jo &lt;jo@example.org&gt;.</bdi></dd>" in page
     (says_folder / "hardware.json").unlink()
     assert podium.verify(says_folder / "final", jobs=1)

@@ -17,7 +17,7 @@ from podium.cli.arguments import OfParameters, not_negative, positive, probabili
 from podium.common.errors import UsageError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from podium.spans.tuning import Tuning
 
 
 @dataclass(frozen=True)
@@ -68,28 +68,40 @@ def run(options: Options) -> None:
     _check(options)
 
     from podium.cli import console
-    from podium.contest import reading, recorded
-    from podium.tables.formats import check_table_name, read_table, write_table
+    from podium.contest import pipeline, reading, recorded
+    from podium.metric import hosted
+    from podium.spans import tuning
+    from podium.tables.formats import check_table_name, write_table
 
     if options.out is not None:
         check_table_name(options.out)
-    metric, given, _ = recorded.completed(options.solution, "unified", options.set)
-    notices: list[str] = []
-    if options.thresholds is not None:
-        thresholds = read_table(options.thresholds, set(), UsageError)
-    else:
-        thresholds, notices, given = _tuned(metric, given, options)
-    told = None if options.out is None else f"written to {options.out}"
-    if options.apply is not None and options.out is not None:
-        candidates = reading.read_submission(metric, options.apply, given)
-        submission, of_submission = _applied(metric, given, thresholds, candidates, options.effectiveness)
-        write_table(submission, options.out)
-        notices += of_submission
-        told = f"{told}: {len(submission):,} segments"
-    elif options.out is not None:
-        write_table(thresholds, options.out)
-    if told is not None and not options.json:
-        print(told)
+    metric, parameters, _ = recorded.completed(options.solution, "unified", options.set)
+    table: Any = options.thresholds  # a file, or what is found
+    notices, number = list[str](), ""
+    if options.solution is not None and options.predictions is not None:
+        solution = pipeline.opened(metric, options.solution, parameters, submission=options.predictions)
+        parameters = solution.arguments
+        predictions = reading.read_submission(metric, options.predictions, parameters)
+        how = options.folds, options.seed
+        tuned = tuning.tune(solution, predictions, *how, effectiveness=options.effectiveness)
+        signature = hosted.signature(metric, parameters, tuned.further)
+        table, notices = tuned.thresholds, [*solution.notices, *tuned.notices]
+        if options.json:
+            names = ("before", "searches", "folds", "comparison", "thresholds")
+            values = {name: getattr(tuned, name) for name in names}
+            console.print_json(values | {"signature": signature, "warnings": notices})
+            notices = []  # which are in the JSON
+        else:
+            print_tuned(tuned, options)
+            print(f"\n{signature}")
+    if options.apply is not None:
+        candidates = reading.read_submission(metric, options.apply, parameters)
+        table, more = tuning.applied(metric, parameters, table, candidates, options.effectiveness)
+        notices, number = [*notices, *more], f": {len(table):,} segments"
+    if options.out is not None:
+        write_table(table, options.out)
+        if not options.json:
+            print(f"written to {options.out}{number}")
     console.warn(notices)
 
 
@@ -105,29 +117,10 @@ def _check(options: Options) -> None:
     arguments.check_outputs([options.out], inputs)
 
 
-def _tuned(
-    metric: Any, given: dict[str, Any], options: Options
-) -> tuple["pd.DataFrame", list[str], dict[str, Any]]:
-    """Find the thresholds and print them; return them with the warnings, unless these were printed as JSON, and
-    with the arguments of ``score``.
-    """
+def print_tuned(tuned: "Tuning", options: Options) -> None:
+    """Print the scores, the tables, and the thresholds as a notebook takes them."""
     from podium.cli import console
-    from podium.contest import pipeline, reading
-    from podium.metric import hosted
-    from podium.spans import tuning
 
-    assert options.solution is not None
-    assert options.predictions is not None
-    solution = pipeline.opened(metric, options.solution, given, submission=options.predictions)
-    candidates = reading.read_submission(metric, options.predictions, solution.arguments)
-    tuned = tuning.tune(solution, candidates, options.folds, options.seed, effectiveness=options.effectiveness)
-    notices = [*solution.notices, *tuned.notices]
-    signature = hosted.signature(metric, solution.arguments, tuned.further)
-    if options.json:
-        names = ("before", "searches", "folds", "comparison", "thresholds")
-        values = {name: getattr(tuned, name) for name in names}
-        console.print_json(values | {"signature": signature, "warnings": notices})
-        return tuned.thresholds, [], solution.arguments
     print(tuned)
     if len(tuned.searches) > 1:
         console.print_table("Searches", tuned.searches)
@@ -137,22 +130,3 @@ def _tuned(
     print("\nFor the notebook, in the order of podium.spans.select:\n")
     for name, value in tuned.options.items():
         print(f"{name.upper()} = {value}")
-    print(f"\n{signature}")
-    return tuned.thresholds, notices, solution.arguments
-
-
-def _applied(
-    metric: Any,
-    parameters: dict[str, Any],
-    thresholds: "pd.DataFrame",
-    candidates: "pd.DataFrame",
-    probability: float | None,
-) -> tuple["pd.DataFrame", list[str]]:
-    """Make the submission of the other candidates."""
-    from podium.spans.tuning import applied
-
-    row_id = parameters.get("row_id_column_name", "row_id")
-    candidates, notices = metric.companion.recognize(candidates, row_id, probability)
-    essay_id = parameters.get("essay_id_column_name", "essay_id")
-    submission, gone = applied(thresholds, candidates, essay_id)
-    return submission.rename(columns={"row_id": row_id}), [*notices, *gone]

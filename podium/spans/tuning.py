@@ -17,6 +17,7 @@ larger cluster, each set of candidates that some level keeps is counted once.
 
 import dataclasses
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -377,9 +378,15 @@ def _probability(candidates: pd.DataFrame) -> Floats:
 
 
 def applied(
-    thresholds: pd.DataFrame, candidates: pd.DataFrame, essay_id: str = "essay_id"
+    metric: Any,
+    parameters: Mapping[str, Any],
+    thresholds: pd.DataFrame | str,
+    candidates: pd.DataFrame,
+    effectiveness: float | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Make the submission of the candidates that reach the thresholds, and notices about what is gone."""
+    row_id, essay_id = (parameters.get(f"{name}_column_name", name) for name in ("row_id", "essay_id"))
+    candidates, notices = metric.companion.recognize(candidates, row_id, effectiveness)
     if essay_id not in candidates:
         raise SubmissionRejected(f"expected the column {essay_id}, found {', '.join(map(str, candidates))}")
     given = candidates.assign(probability=_probability(candidates)).rename(columns={essay_id: "essay_id"})
@@ -388,9 +395,10 @@ def applied(
         kept = select(from_table(given, essay_ids), thresholds)
     except ValueError as problem:
         raise SubmissionRejected(str(problem)) from None
-    without = len(essay_ids) - len(np.unique(kept.essay))
-    notices = [f"{without:,} of {counted(len(essay_ids), 'essay')} have no segment left"] if without else []
-    return to_submission(kept, essay_ids).rename(columns={"essay_id": essay_id}), notices
+    if without := len(essay_ids) - len(np.unique(kept.essay)):
+        notices.append(f"{without:,} of {counted(len(essay_ids), 'essay')} have no segment left")
+    submission = to_submission(kept, essay_ids)
+    return submission.rename(columns={"essay_id": essay_id, "row_id": row_id}), notices
 
 
 # ---- The search ------------------------------------------------------------------------------------------

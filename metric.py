@@ -441,8 +441,8 @@ def f1_of_types(counts: Floats) -> Floats:
 def macro_f1(counts: Floats, average_all_types: bool = False) -> Floats:
     """τ, the mean F1 over the types that the truth has, or over all of them [2.1].
 
-    The first type was predicted well and the second one was missed. The truth lacks the third, which counts to
-    the letter of the memo alone:
+    The first type was predicted well and the second one was missed. The truth lacks the third type, which
+    counts only if all types are averaged:
 
     >>> counts = np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])
     >>> macro_f1(counts).tolist(), macro_f1(counts, average_all_types=True).round(3).tolist()

@@ -3,6 +3,8 @@
 import importlib.util
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -172,6 +174,21 @@ def right(solution, submission):
     assert clean.is_clean() == (when == "prepare")
     pipeline.prepared(metric, tables()[0], {})
     assert not clean.is_clean()
+
+
+@linux_alone
+def test_threads_that_end_themselves_for_a_fork_do_no_harm(tmp_path: Path) -> None:
+    """Such as those of OpenBLAS, which SciPy loads; else each file would need a new process."""
+    (tmp_path / "hosts.py").write_text("import scipy.linalg\n" + HEAD + SHARE)
+    asks = (
+        "from podium.child import clean; from podium.metric import hosted\n"
+        "hosted.load('hosts.py'); print(clean.is_clean())"
+    )
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "3"}
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", asks]
+    done = subprocess.run(command, cwd=tmp_path, env=environment | path, capture_output=True, check=True)
+    assert done.stdout.split() == [b"True"]
 
 
 @pytest.mark.usefixtures("of_command")

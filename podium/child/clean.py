@@ -1,11 +1,13 @@
 """Whether this process is *clean*, so that it may fork for a file that a custom metric scores.
 
 It is not any more when a metric has had a submission in it, or has left threads: these do not come along, and
-what they hold at that moment is held for ever in the fork.
+what they hold at that moment is held for ever in the fork. Threads that end themselves for a fork do no harm:
+OpenBLAS, which numpy and SciPy load, ends its own before each fork and starts them again when it needs them.
 """
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -47,10 +49,22 @@ def threads_watched() -> Iterator[None]:
     try:
         yield
     finally:
-        if _threads() > before:
+        if _threads() - before:
+            _fork_for_nothing()
+        if _threads() - before:
             soil()
 
 
-def _threads() -> int:
-    """The number of threads of this process, as long as that matters."""
-    return len(os.listdir(THREADS)) if _is_clean else 0
+def _threads() -> set[str]:
+    """The numbers of the threads of this process, as long as they matter."""
+    return {*os.listdir(THREADS)} if _is_clean else set()
+
+
+def _fork_for_nothing() -> None:
+    """Fork, so that libraries end those of their threads that would be in the way."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+    os.waitpid(pid, 0)

@@ -11,6 +11,7 @@ can compute any of them.
 """
 
 import functools
+import itertools
 import math
 import os
 import time
@@ -99,10 +100,12 @@ def scores(asked: Asked, submission: pd.DataFrame, numbers: Sequence[int], parts
 
 
 def seconds_of_one(asked: Asked, submission: pd.DataFrame) -> float:
-    """Measure how long one draw takes."""
-    start = time.perf_counter()
-    scores(asked, submission, range(TRIED))
-    return (time.perf_counter() - start) / TRIED
+    """Measure how long one draw takes, as the shortest of a few, because libraries load parts of them late."""
+    times = [time.perf_counter()]
+    for number in range(TRIED):
+        scores(asked, submission, [number])
+        times.append(time.perf_counter())
+    return min(end - start for start, end in itertools.pairwise(times))
 
 
 def number_of_draws(seconds: float, processes: int) -> int:

@@ -202,6 +202,9 @@ class Evaluation:
     read, compared : object
         The results of the first two steps of a `podium.metric.contract.StagedPrepared`, which the explanation
         needs.
+    drawn : dict
+        The scores on half-samples that were computed already, by part, column of items and seed. Every
+        comparison with another submission asks for the same ones.
     """
 
     solution: Solution
@@ -210,6 +213,7 @@ class Evaluation:
     statistics: Floats | None = None
     read: Any = None
     compared: Any = None
+    drawn: dict[tuple[str, str, int], dict[Any, Floats]] = field(default_factory=dict)
 
     @property
     def score(self) -> float:

@@ -25,7 +25,7 @@ from podium.child.workers import alone, nothing, spread, start_workers
 from podium.common import progress
 from podium.common.arrays import Bools, Floats, Ints
 from podium.common.errors import ToolError
-from podium.metric.contract import Metric
+from podium.metric.contract import Metric, ScoredSubmission
 from podium.statistics.doubts import FEWEST_ITEMS, Doubt, Reason
 
 FEWEST_DRAWS, MOST_DRAWS = 200, 1000  # if so few do not fit into the time, nothing is said
@@ -83,6 +83,13 @@ class Asked(NamedTuple):
     part: str
     column: str  # rows with the same value in it stay together; with "", those with the same id
     seed: int
+
+
+class Piece(NamedTuple):
+    """Some draws that are made in one task."""
+
+    parts: int  # two for halves of the items, four for quarters
+    numbers: range
 
 
 def scores(asked: Asked, submission: pd.DataFrame, numbers: Sequence[int], parts: int = 2) -> Floats:
@@ -184,36 +191,50 @@ def pieces(number: int) -> list[range]:
 
 
 def of_submissions(
-    asked: Asked, submissions: Sequence[pd.DataFrame], of_scores: Sequence[float], number: int | None, jobs: int
+    asked: Asked, evaluations: Sequence[ScoredSubmission], number: int | None, jobs: int
 ) -> list[Centered]:
     """Draw the scores of submissions on so many half-samples, or on as many as fit into ten minutes."""
     items = len(asked.solution.items_of(asked.part, asked.column).stratum)
     if items < FEWEST_ITEMS:
-        return [Centered(np.empty(0), Doubt(Reason.FEW_ITEMS, items)) for _ in submissions]
-    is_built_in = asked.solution.metric.is_built_in
-    time_one = functools.partial(seconds_of_one, asked)
-    seconds = sum(time_one(each) if is_built_in else alone(time_one, each) for each in submissions)
-    processes = jobs or os.cpu_count() or 1
+        return [Centered(np.empty(0), Doubt(Reason.FEW_ITEMS, items)) for _ in evaluations]
+    time_one, first = functools.partial(seconds_of_one, asked), evaluations[0].submission
+    seconds = time_one(first) if asked.solution.metric.is_built_in else alone(time_one, first)
+    seconds, processes = seconds * len(evaluations), jobs or os.cpu_count() or 1
     if number is None and not (number := number_of_draws(seconds, processes)):
-        return [Centered(np.empty(0), too_slow(seconds, processes)) for _ in submissions]
-    tasks = [(2, each) for each in pieces(number)] + [(4, each) for each in pieces(QUARTERS)]
-    drawn: list[Floats] = []
+        return [Centered(np.empty(0), too_slow(seconds, processes)) for _ in evaluations]
+    wanted = [Piece(2, each) for each in pieces(number)] + [Piece(4, each) for each in pieces(QUARTERS)]
+    drawn = [each.drawn.setdefault((asked.part, asked.column, asked.seed), {}) for each in evaluations]
+    missing = [
+        Task(each.submission, piece, at)
+        for at, each in enumerate(evaluations)
+        for piece in wanted
+        if piece not in drawn[at]
+    ]
     jobs = processes if seconds * number >= SECONDS_TO_START else 1
-    ready = None if is_built_in else nothing
+    ready = None if asked.solution.metric.is_built_in else nothing
     title = "scoring parts of the items"
-    with start_workers(jobs, len(tasks), ready=ready) as workers, progress.shown(title) as show:
-        for submission in submissions:
-            answers: dict[tuple[int, range], Floats] = {}
-            for task, answer in spread(workers, functools.partial(_draw, asked, submission), tasks):
-                if isinstance(answer, Exception):
-                    raise answer
-                answers[task] = answer
-                show(len(drawn) * len(tasks) + len(answers), len(submissions) * len(tasks))
-            drawn.append(np.concatenate([answers[task] for task in tasks]))
-    return [centered(score, *np.split(of_one, [number])) for score, of_one in zip(of_scores, drawn)]
+    with start_workers(jobs, len(missing), ready=ready) as workers, progress.shown(title) as show:
+        answers = spread(workers, functools.partial(_draw, asked), missing)
+        for done, (task, answer) in enumerate(answers, 1):
+            if isinstance(answer, Exception):
+                raise answer
+            drawn[task.at][task.piece] = answer
+            show(done, len(missing))
+    draws = (np.concatenate([of_one[piece] for piece in wanted]) for of_one in drawn)
+    return [
+        centered(each.scores[asked.part], *np.split(of_one, [number]))
+        for each, of_one in zip(evaluations, draws)
+    ]
 
 
-def _draw(asked: Asked, submission: pd.DataFrame, task: tuple[int, range]) -> Floats:
+class Task(NamedTuple):
+    """A piece of the draws of a submission."""
+
+    submission: pd.DataFrame
+    piece: Piece
+    at: int  # the place of the submission among those that are asked for
+
+
+def _draw(asked: Asked, task: Task) -> Floats:
     """Score a submission on some halves or quarters of the items, in a worker."""
-    parts, numbers = task
-    return scores(asked, submission, numbers, parts)
+    return scores(asked, task.submission, task.piece.numbers, task.piece.parts)

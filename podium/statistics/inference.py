@@ -260,10 +260,8 @@ def _halves(
     asked: halves.Asked, evaluations: Sequence[ScoredSubmission], resamples: int | None, jobs: int
 ) -> tuple[list[halves.Centered], Floats]:
     """Draw the scores of submissions on half-samples, and return them with what each item adds, 1."""
-    submissions = [each.submission for each in evaluations]
-    of_scores = [each.scores[asked.part] for each in evaluations]
     number = len(asked.solution.items_of(asked.part, asked.column).stratum)
-    return halves.of_submissions(asked, submissions, of_scores, resamples, jobs), np.ones(number)
+    return halves.of_submissions(asked, evaluations, resamples, jobs), np.ones(number)
 
 
 def _interval_of_halves(

@@ -38,8 +38,8 @@ FEWEST_DECIDING = 4.0  # items, told by the kurtosis of the draws
 CERTAIN = 3.0  # standard errors of that kurtosis
 ROUNDING = 1e-9
 TRIED = 3  # draws that are timed
-AT_ONCE = 50  # draws in one task, in which a metric may meet what it did for an earlier one
-SECONDS_TO_START = 2.0  # of work for which no process is started
+AT_ONCE = 100  # draws in one task, in which a metric may meet what it did for an earlier one
+SECONDS_TO_START = 10.0  # of work for which no process is started, which loads all libraries again
 WHOLE = "All"  # the whole solution
 STREAM = 6  # of random numbers
 

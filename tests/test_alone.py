@@ -303,6 +303,20 @@ def _lock(_: object) -> Callable[[], None]:
 
 
 @linux_alone
+def test_an_error_while_a_lack_of_memory_is_handled_names_the_limit() -> None:
+    limit = limits.within(limits.Limits(memory=2**20))
+    with pytest.raises(limits.LimitExceededError, match=r"^takes more than 1 MB of memory$"), limit:
+        _fail_to_handle()
+
+
+def _fail_to_handle() -> None:
+    try:
+        raise MemoryError
+    except MemoryError:
+        {}["x"]
+
+
+@linux_alone
 @pytest.mark.usefixtures("of_command")
 def test_the_time_of_a_fork_counts() -> None:
     limit = limits.within(limits.Limits(seconds=0.2))

@@ -93,6 +93,7 @@ def test_repeated_names_are_numbered(reader):
         (b"a\n\xff\n", ""),
         (b"a,\xff\n1,2\n", ""),
         (b'a,b\n1,2\n3,"4\n', r"the row that begins in line 3 seems to have a quotation mark"),
+        (b'a,b\n"1",2\n3,"4\n', "a quotation mark that is never closed"),  # with three of them
         (b"a,b\n1,2\n3,4,5\n", "expected 2 fields in line 3, as in the header, found 3$"),
     ],
 )

@@ -127,6 +127,16 @@ def test_windows_that_differ_about_a_token_are_averaged_before_it_begins_a_segme
     assert triples(by_words) == triples(segments)
 
 
+def test_tokens_of_two_windows_that_only_end_together_are_different_ones():
+    """A tokenizer may cut a word in another way where a window begins: only one of the tokens begins a Lead."""
+    windows = [[(0, 1), (2, 6)], [(4, 6)]]
+    sure, unsure = [0, 0.6, 0.4], [0, 0.1, 0.9]
+    segments = from_tokens(
+        ["x abcd"], windows, [[sure, sure], [unsure]], ["O", "B-Lead", "I-Lead"], essay=[0, 0]
+    )
+    assert triples(segments) == [(0, "Lead", 0, 0), (0, "Lead", 1, 1)]
+
+
 def test_bytes_of_a_character_are_tokens_of_their_own_in_every_window():
     label = {name: np.eye(len(LABELS))[LABELS.index(name)] for name in ("B-Lead", "I-Lead")}
     half = (label["B-Lead"] + label["I-Lead"]) / 2

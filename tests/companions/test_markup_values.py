@@ -77,10 +77,13 @@ def test_histograms(name: str) -> None:
         means = [documents[f"{side}.{criterion}"].mean() for side in ("experts", "algorithm")]
         assert list(panel["lines"].values()) == pytest.approx(means)
     barrier = explanation.criteria.unit
+    relative = {"readable": ["M_avg", "M_opt", "OTAR"], "markup_consistency": ["RMA"]}[name]
+    assert list(of_documents)[1:] == relative
     for title, panel in list(of_documents.items())[1:]:
         (series,) = panel["series"].values()
         assert series.tolist() == documents[title.lower()].dropna().tolist()
         assert list(panel["lines"].values()) == [evaluation.measures[title], barrier]
+        assert panel["last"] == 2 * barrier
 
 
 @cases

@@ -350,6 +350,7 @@ def test_what_the_yaml_says(bundled):
     assert Terms(start=TERMS.start, switch=TERMS.switch, end=TERMS.end).phases[0][2] == (5, 380)
     assert [phase["auto_migrate_to_this_phase"] for phase in settings["phases"]] == [False, True]
     assert {settings["terms"], *(page["file"] for page in settings["pages"])} <= contents.keys()
+    assert [page["title"] for page in settings["pages"]] == ["description", "evaluation", "data-description"]
     tops = {name.partition("/")[0] for name in contents}
     for task in settings["tasks"]:
         assert {task["scoring_program"], task["reference_data"]} <= tops

@@ -395,6 +395,13 @@ def test_kaggle_s_helper_leaves_named_errors_alone():
     assert utilities.safe_call_score(lambda *_: 1, None, None) == 1.0
 
 
+def test_a_submission_that_another_solution_accepts_tells_nothing_of_it():
+    """Only two messages that differ can tell something."""
+    rejected, other, fault = kernel.metric_utilities().ParticipantVisibleError, "a", ValueError("b")
+    for first, second, verdict in ((other, fault, PASS), (other, None, PASS), (other, rejected("b"), NOTE)):
+        assert kernel.check_rejections([("", rejected(first))], [("", second)])[0] == verdict
+
+
 def test_a_slow_call_is_noted():
     """The host learns of it before the first submission comes."""
     quick = kernel.Call({}, 1.0, raised=None, wrong="", changes=False, seconds=0.1)

@@ -458,6 +458,8 @@ def test_other_files_and_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "cut.zip").write_bytes(path.read_bytes()[:-9])
     with pytest.raises(HostError, match=r"expected a whole zip, .* unpack it and name the folder"):
         collect("codabench", tmp_path / "cut.zip", out=tmp_path / "other")
+    with pytest.raises(UsageError, match=r"expected bulk_submissions\.zip or its folder, found none"):
+        collect("codabench", table(tmp_path / "table.csv"), out=tmp_path / "other")
     with pytest.raises(UsageError, match="expected one of the sites codabench"):
         collect("drivendata", path, out=tmp_path / "other")
 

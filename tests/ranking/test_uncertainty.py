@@ -236,9 +236,9 @@ def test_the_headline_says_from_how_few_items_the_score_comes(board):
     prizes = prizes_of(leaderboard, NOTHING_DECIDED, 2)
     for share, few in ((0.96, uncertainty.Decisive(60, ["group = small"])), (0.5, None), (0.05, None)):
         of_groups = Reaction(np.array([1 - share, share]), np.array([30, 30]), is_of_groups=True)
-        assert (
-            uncertainty.decisive([each._replace(reaction=of_groups) for each in details], prizes, units) == few
-        )
+        for_some = [each._replace(reaction=of_groups) for each in details]
+        assert uncertainty.decisive(for_some, prizes, units) == few
+        assert uncertainty.decisive(for_some, prizes._replace(number=0), units) == few  # of the first
     told = of_teams(leaderboard, details, Rules(boost=False))._replace(
         decisive=uncertainty.Decisive(9, ["a = b"])
     )
@@ -270,6 +270,17 @@ def test_without_prizes_there_is_no_border(board):
     assert told.differences.empty
     assert told.intervals["prize_again"].isna().all()
     assert told.intervals["first_again"].sum() == pytest.approx(1 + told.intervals["first_again"][3])
+    assert told.intervals["may_win_prize"].tolist() == told.intervals["may_be_best"].tolist()
+
+
+def test_where_nobody_wins_a_prize_a_doubt_about_the_first_counts(board):
+    """Even if it would never be first again."""
+    leaderboard, details, draws = board
+    draws[:, 0] -= 1
+    details = [each._replace(scores=statistics.Scores(*[of_one] * 3)) for each, of_one in zip(details, draws.T)]
+    details[0] = details[0]._replace(doubt=Doubt(Reason.HEAVY_TAIL))
+    told = of_teams(leaderboard, details, Rules(boost=False, prizes=0))
+    assert (told.withheld, told.doubted) == (Doubt(Reason.HEAVY_TAIL), 0)
 
 
 def test_below_a_gap_the_end_away_from_zero_holds_for_all_who_might_stand_there():

@@ -361,6 +361,19 @@ def test_overlapping_and_discarded_segments():
     assert "Outcome all matched discarded trimmed" in text
 
 
+def test_strips_begin_where_segments_do_and_rows_name_their_partners():
+    truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 1))
+    predicted = submission(
+        ("A", "Lead", words(0, 12), 1), ("A", "Claim", words(11, 19), 1), ("A", "Evidence", words(2, 5), 1)
+    )
+    section = items.section(evaluate(truth, predicted, **WHOLE), {}, 1)
+    [essay] = section["entries"]
+    strips = [side["strip"] for side in essay["sides"]]  # numbers of rows, from where, and how much in percent
+    assert strips == [[(3, 0.0, 50.0), (4, 50.0, 50.0)], [(0, 0.0, 65.0), (2, 10.0, 20.0), (1, 55.0, 45.0)]]
+    at = section["header"].index("partner")
+    assert [row.cells[at] for row in essay["rows"]] == ["t0: Lead", "t1: Claim", "–", "p0: Lead", "p1: Claim"]
+
+
 def test_a_perfect_and_an_empty_submission_without_sub_populations():
     truth = solution(("A", "Lead", words(0, 9), 1), ("A", "Claim", words(10, 19), 1)).assign(row_id="A")
     page = Page(render(truth, perfect(truth), parameters=WHOLE))

@@ -178,6 +178,11 @@ def test_a_model_that_has_changed_runs_again_and_a_line_says_so(tmp_path, capsys
     assert (
         "B: earlier runs do not count, because its files or its image have changed" in capsys.readouterr().err
     )
+    rows = read_journal(tmp_path / "out")
+    write_journal(tmp_path / "out", [rows[0]._replace(digest="0"), *rows[1:]])  # it changed between its runs
+    player = Player({"A": 1.0, "B": 2.0})
+    play(tmp_path, player, [model("A"), model("B", digest="2")])
+    assert {team for team, _ in player.ran} == {rows[0].team}
     (tmp_path / "out" / "submissions" / "A" / "submission.csv").write_text("other")
     player = Player({"A": 1.0, "B": 2.0})
     play(tmp_path, player, [model("A"), model("B", digest="2")])

@@ -60,6 +60,10 @@ from podium.scoring.explain import mistakes_of
 from podium.tables.sameness import fingerprint
 
 FAULTS_SHOWN = 20
+KILLED = (
+    "the process was killed on it twice, the second time with nothing beside it; it is not certain that this "
+    "file is at fault"
+)
 STREAM = 7  # of random numbers
 # What a machine raises that lacks memory, a file or a library. What else a metric raises is a slip.
 MACHINE = (MemoryError, OSError, ImportError)
@@ -301,45 +305,48 @@ def _equal(pool: Pool, submissions: dict[int, Submission]) -> dict[int, int]:
 
 
 def _scored_once(pool: Pool, submissions: dict[int, Submission], kept: frozenset[str]) -> dict[int, Scored]:
-    """Score submissions; try those again, alone, that could not be scored through no fault of their own."""
+    """Score submissions; try those again, alone, that could not be scored through no fault of their own.
+
+    A process may be killed because the machine lacks memory. Then it is on a submission that has a score, too.
+    """
     results, faults = _round(pool, submissions, kept, "scoring")
     tried = {number: fault for number, fault in faults.items() if not fault.breaks_contract}
-    left: dict[int, Fault] = {}
+    left, is_of_machine = dict[int, Fault](), False
     if tried:
         time.sleep(questions.SECONDS_BEFORE_RETRY)
-        some = {number: submissions[number] for number in sorted(tried)}
+        others = [*results][:1] if any(fault.is_killed for fault in tried.values()) else []
+        some = {number: submissions[number] for number in [*sorted(tried), *others]}
         again, left = _round(pool, some, frozenset(), "trying again after faults", is_alone=True)
         results |= again
+        is_of_machine = not others or left.pop(others[0], None) is not None
     broken = {number: fault for number, fault in (faults | left).items() if fault.breaks_contract}
     if broken:
         texts = {submissions[number]: fault.text for number, fault in sorted(broken.items())}
         raise HostError(_list_of_faults(texts, "on which the metric breaks the contract", "no board was made"))
     if left:
-        _of_those_left(pool, submissions, (tried, left), results)
+        told = _told_of(tried, left, results, is_of_machine)
+        results |= _rejected_by_crash(pool, submissions, told)
+        _refuse(submissions, tried, {number: fault for number, fault in left.items() if number not in told})
     return results
 
 
-def _of_those_left(
-    pool: Pool,
-    submissions: dict[int, Submission],
-    faults: tuple[dict[int, Fault], dict[int, Fault]],
-    results: dict[int, Scored],
-) -> None:
-    """Add to the results what became of submissions with faults in two tries; raise an error for the others."""
-    first, left = faults
-    crashed = {number: fault for number, fault in left.items() if fault.died and first[number].died}
-    by_itself = {number: fault.died for number, fault in crashed.items() if not fault.is_killed}
-    told = {number: f"it gave no result twice: {died}" for number, died in by_itself.items()}
+def _told_of(
+    first: Mapping[int, Fault], left: Mapping[int, Fault], results: Mapping[int, Scored], is_of_machine: bool
+) -> dict[int, str]:
+    """Say what the metric did on submissions with faults in two tries, so that they stop nobody else."""
+    told = {}
+    for number, fault in left.items():
+        if fault.died and first[number].died and not (fault.is_killed and is_of_machine):
+            told[number] = KILLED if fault.is_killed else f"it gave no result twice: {fault.died}"
     if any(each.scores is not None for each in results.values()):
         told |= {number: fault.error for number, fault in left.items() if fault.error and first[number].error}
-    killed = [number for number in crashed if number not in by_itself]
-    if killed:
-        survived, of_killed = _killed(pool, submissions, killed, [*results])
-        results |= survived
-        told |= of_killed
-        left = {number: fault for number, fault in left.items() if number not in survived}
-    results |= _rejected_by_crash(pool, submissions, told)
-    left = {number: fault for number, fault in left.items() if number not in told}
+    return told
+
+
+def _refuse(
+    submissions: Mapping[int, Submission], first: Mapping[int, Fault], left: Mapping[int, Fault]
+) -> None:
+    """End the command if submissions are left that could not be scored in two tries."""
     if left:
         is_of_host = all(fault.is_of_host and first[number].is_of_host for number, fault in left.items())
         texts = {submissions[number]: fault.text for number, fault in sorted(left.items())}
@@ -391,24 +398,6 @@ def _of_worker(problem: Exception) -> Fault:
         return Fault(describe(problem), is_of_host=False)
     is_killed = problem.code == -signal.SIGKILL
     return Fault(describe(problem), is_of_host=False, died=problem.ending, is_killed=is_killed)
-
-
-def _killed(
-    pool: Pool, submissions: dict[int, Submission], killed: Sequence[int], scored: Sequence[int]
-) -> tuple[dict[int, Scored], dict[int, str]]:
-    """Try submissions a third time whose process was killed twice, and say on which it is killed once more.
-
-    Nothing runs beside a third try. If another submission does not survive there either, it is the machine.
-    """
-    time.sleep(questions.SECONDS_BEFORE_RETRY)
-    some = {number: submissions[number] for number in [*killed, *scored[:1]]}
-    survived, left = _round(pool, some, frozenset(), "trying a third time", is_alone=True)
-    if not scored or scored[0] in left:
-        return survived, {}
-    told = (
-        "the process was killed on it three times, the last time with nothing beside it; it is not certain that"
-    )
-    return survived, {number: f"{told} this file is at fault" for number in killed if number in left}
 
 
 def _rejected_by_crash(

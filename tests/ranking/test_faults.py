@@ -24,7 +24,7 @@ from podium.common.errors import UsageError
 from podium.contest import reading
 from podium.metric import hosted
 from podium.ranking import job as job_module
-from podium.ranking import store
+from podium.ranking import passes, store
 from podium.ranking.questions import Pool
 from podium.ranking.rules import Options
 from podium.ranking.submissions import Submission
@@ -421,9 +421,10 @@ def test_stopped_it_leaves_no_worker_behind_and_goes_on(folder, call, how):
 @pytest.mark.parametrize(
     ("dies", "how"),
     [
-        ("import ctypes; ctypes.string_at(0)", "signal 11 (SIGSEGV)"),
-        ("import os; os._exit(0)", "exit code 0"),
-        ("import os; os._exit(1)", "exit code 1"),
+        ("import ctypes; ctypes.string_at(0)", "it gave no result twice: signal 11 (SIGSEGV)"),
+        ("import os; os._exit(0)", "it gave no result twice: exit code 0"),
+        ("import os; os._exit(1)", "it gave no result twice: exit code 1"),
+        ("import os; os.kill(os.getpid(), 9)", passes.KILLED),
     ],
 )
 def test_a_submission_on_which_the_metric_dies_stops_nobody_else(folder, jobs, dies, how):
@@ -439,7 +440,7 @@ def test_a_submission_on_which_the_metric_dies_stops_nobody_else(folder, jobs, d
     assert done.returncode == 0, done.stderr
     assert "the metric failed for 1 file of 07, so it does not count" in done.stderr
     rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str).set_index("team")["reason"]
-    assert rejected["07"] == f"the metric failed: it gave no result twice: {how}"
+    assert rejected["07"] == f"the metric failed: {how}"
     assert entries(folder) == 19  # and one that is not kept for good
 
 
@@ -454,6 +455,28 @@ def test_a_metric_that_dies_on_everything_is_the_host_s(folder):
     )
     assert done.returncode == 4, done.stderr
     assert "it gave no result twice: exit code 3" in done.stderr
+
+
+def test_where_any_submission_may_be_killed_it_is_the_machine(folder):
+    """The first file by name has a score, and is killed as well when it is scored once more."""
+    seen = folder / "seen"
+    killed = f"""import os, pathlib
+    seen = pathlib.Path({str(seen)!r})
+    me = str(os.getpid())
+    if len(submission) == 7 or (len(submission) == 0 and seen.exists() and seen.read_text() != me):
+        os.kill(os.getpid(), 9)
+    if len(submission) == 0:
+        seen.write_text(me)
+    \"\"\"The number"""
+    (folder / "rows.py").write_text(ROWS.replace('"""The number', killed) + COMPLETE)
+    arguments = [folder / "solution.csv", folder / "teams", "--metric", folder / "rows.py", "--jobs", 1]
+    done = subprocess.run(
+        [sys.executable, "-m", "podium", "rank", *map(str, arguments), "--out", str(folder / "final")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "1 submission could not be scored, through no fault of its own" in done.stderr
 
 
 def test_a_submission_may_be_ten_times_as_large_as_the_solution(folder, call, monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 import podium
 from examples.essays import make_competition
 from podium import spans
-from podium.spans import from_characters, from_pipeline, from_quotes, from_tokens, from_words, segments
+from podium.spans import from_characters, from_pipeline, from_quotes, from_tokens, from_words, places
 from tests.test_spans import make_texts, offsets_of_words
 
 # --- rows of probabilities ----------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_positions_of_words_are_checked_with_texts():
         from_words([4], [12], "Claim", texts=text)
     with pytest.raises(ValueError, match=r"^essay: expected the text of each segment"):
         from_words([2], [6], "Claim", texts=[text, text])
-    segments._tell_that_nothing_is_checked.cache_clear()
+    places._tell_that_nothing_is_checked.cache_clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         from_words([2], [6], "Claim")

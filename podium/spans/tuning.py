@@ -35,10 +35,10 @@ from podium.metric import guard
 from podium.metric.contract import Measured
 from podium.scoring.evaluating import ALL, Solution
 from podium.spans.by_position import by_position
+from podium.spans.places import from_table
 from podium.spans.segments import (
     PreparedEssays,
     Spans,
-    from_table,
     joined,
     prepared_for,
     segments_of,

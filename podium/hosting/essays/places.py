@@ -11,7 +11,8 @@ from podium.common.arrays import Bools, Ints, by_essay
 from podium.common.errors import HostError
 from podium.common.wording import counted
 from podium.hosting.essays.corpus import CHARACTERS_SHOWN, FULL_TEXT, OFFSETS, QUOTE, TYPE, WORDS, Column
-from podium.spans.segments import unified, word_positions
+from podium.spans.places import word_positions
+from podium.spans.segments import unified
 from podium.tables.offsets import AnnotatedText, Place
 
 BEYOND = "segments with words beyond their text"

@@ -466,19 +466,16 @@ def _check_twins(name: str, columns: Beside, known: Known) -> None:
         given = pd.DataFrame({column: _keys(columns[column]) for column in shared})
         if len(tested.drop_duplicates()) < LEAST_ROWS or known.text_columns.issuperset(shared):
             continue  # Equal texts are counted whatever their column is called.
+        where = f"with the same {listed(shared)}"
+        if Path(name).name == LEARNED:
+            if number := len(tested.merge(given.drop_duplicates(), on=shared)):
+                what = f"rows of the test set stand in {name}, too, {where}"
+                _doubt_twins(known, number, len(tested), what, shared[0] if len(shared) == 1 else "COLUMN")
+            continue
         once = tested.assign(row=rows).drop_duplicates(shared)
         row_of = given.merge(once, how="left", on=shared)["row"]
         is_twin = row_of.notna().to_numpy()
-        where = f"with the same {listed(shared)}"
-        if Path(name).name == LEARNED:
-            seen = pd.concat([given.drop_duplicates(), once[shared]]).duplicated()[
-                len(given.drop_duplicates()) :
-            ]
-            number = len(tested.merge(once[shared][seen.to_numpy()], on=shared))
-            if number:
-                what = f"rows of the test set stand in {name}, too, {where}"
-                _doubt_twins(known, number, len(tested), what, shared[0] if len(shared) == 1 else "COLUMN")
-        elif is_twin.sum() >= LEAST_ROWS:
+        if is_twin.sum() >= LEAST_ROWS:
             others = {column: those.taken(is_twin) for column, those in columns.items() if column not in shared}
             twins = row_of[is_twin].to_numpy(dtype=np.int64)
             _check_columns(name, others, twins, known, f"the column {{}}, of rows {where}")

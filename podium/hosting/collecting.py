@@ -15,7 +15,7 @@ import re
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -73,7 +73,7 @@ def _columns(*names_of_columns: str) -> dict[str, Any]:
 
 OF_CODABENCH = _columns("Submission ID", "Owner", "Created When", "Status", "Phase")
 OF_CODABENCH["On Leaderboard"] = ANY.optional
-TABLE_OF_CODABENCH = Table(**OF_CODABENCH)
+TABLE_OF_CODABENCH = Table(key=["Submission ID"], **OF_CODABENCH)
 TABLE_OF_COLLECTED = Table(
     number=NUMBERS._replace(is_filled=False),
     **_columns("source", "team", "phase", "submitted_at", "path", "outcome"),
@@ -174,7 +174,7 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
     bulks = [path for path in exports if path.is_dir() or path.suffix == ".zip"]
     if not bulks:
         raise UsageError("expected bulk_submissions.zip or its folder, found none")
-    rows = _table_of_codabench(path for path in exports if path not in bulks)
+    rows = _table_of_codabench([path for path in exports if path not in bulks])
     entries, failed, seen = list[Entry](), dict[str, str](), set[str]()
     for name, packed, read in _members_of_all(bulks):
         if name == "failed.txt":
@@ -192,11 +192,11 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
         elif rows:
             made = made._replace(reason="it is not in the table of submissions")
         entries.append(made)
-    for number, several in rows.items():
+    for number, row in rows.items():
         if number not in seen:
             reason = "it was not downloaded" + (f" ({failed[number]})" if number in failed else "")
             made = Entry(number, f"submission {number}", "")
-            entries.append(made._replace(**_row_of_codabench(several) | {"reason": reason}))
+            entries.append(made._replace(**_row_of_codabench(row) | {"reason": reason}))
     if seen and not rows:
         warnings.warn(
             f"there is no table of submissions, so a failed entry cannot be told from another: "
@@ -228,29 +228,27 @@ def _digest_of(member: archives.Member) -> str:
         return str(problem)
 
 
-def _table_of_codabench(exports: Iterable[Path]) -> dict[str, list[Mapping[Any, Any]]]:
-    """The rows of the table of submissions, by the numbers of these; empty if it is not among the exports."""
-    rows: dict[str, list[Mapping[Any, Any]]] = {}
-    for path in exports:
-        table = read_texts(path, HostError)
-        if "Username" in table:  # the leaderboard, which podium rank --site-board reads
-            continue
-        for row in _rows(TABLE_OF_CODABENCH, table, path):
-            of_number = rows.setdefault(row["Submission ID"], [])
-            of_number += [row] if row not in of_number else []
-    return rows
+def _table_of_codabench(exports: Sequence[Path]) -> dict[str, Mapping[Any, Any]]:
+    """The rows of the table of submissions by the numbers of these, with "" for empty cells.
+
+    The leaderboard, which has a column Username, may lie beside it. `podium rank --site-board` reads that.
+    """
+    read = {path: table for path in exports if "Username" not in (table := read_texts(path, HostError))}
+    if not read:
+        return {}
+    table = pd.concat(read.values()).drop_duplicates()
+    rows = TABLE_OF_CODABENCH.checked(table, listed([*map(str, read)])).fillna("").to_dict("records")
+    return {row["Submission ID"]: row for row in rows}
 
 
-def _row_of_codabench(rows: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
+def _row_of_codabench(row: Mapping[Any, Any]) -> dict[str, Any]:
     """What the table of submissions says of an entry."""
-    row = rows[0]
-    reason = "" if row["Status"] == "Finished" else f"its status is {row['Status']}"
     return {
         "team": row["Owner"],
         "submitted_at": row["Created When"],
         "phase": row["Phase"],
         "selected": "yes" if row.get("On Leaderboard", "").lower() in ("yes", "true", "1") else "",
-        "reason": reason if len(rows) == 1 else "the table of submissions says different things of it",
+        "reason": "" if row["Status"] == "Finished" else f"its status is {row['Status']}",
     }
 
 
@@ -293,11 +291,6 @@ def _documents_in(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], 
 
 
 # ---- All sites -------------------------------------------------------------------------------------------
-
-
-def _rows(table: Table, given: pd.DataFrame, path: Path) -> list[Mapping[Any, Any]]:
-    """The rows of a table of submissions, with "" for empty cells."""
-    return list(table.checked(given, path).fillna("").to_dict("records"))
 
 
 def _of_phase(entries: Sequence[Entry], phase: str | None) -> list[Entry]:

@@ -202,8 +202,10 @@ def test_entries_of_a_bulk_download_with_one_number_are_left_out(tmp_path: Path)
     found = outcomes(collect("codabench", path, out=tmp_path / "out"))
     assert found == {"5": "2 entries have the number 5", "6": "taken", "8": "2 entries have the number 8"}
     rows = [(6, owner, "Finished", "Final") for owner in ("cem", "eve", "cem")]
-    collected = collect("codabench", path, table(tmp_path / "t.csv", *rows), out=tmp_path / "other")
-    assert outcomes(collected)["6"] == "the table of submissions says different things of it"
+    with pytest.raises(
+        HostError, match=r"t\.csv, row number 2: expected another one than in row number 1 in the"
+    ):
+        collect("codabench", path, table(tmp_path / "t.csv", *rows), out=tmp_path / "other")
     collected = collect("codabench", path, table(tmp_path / "t.csv", *rows[::2]), out=tmp_path / "third")
     assert outcomes(collected)["6"] == "taken"
 

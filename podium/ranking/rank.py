@@ -54,9 +54,7 @@ def rank(options: Options, **more: Any) -> FinalBoard:
 
     Notes
     -----
-    An argument of another name, such as ``temperature=80``, is a parameter of the metric, too. Without
-    `parameters`, an argument such as `seed` or `title` goes to the metric if the metric has a parameter of that
-    name, with a warning.
+    An argument of another name, such as ``temperature=80``, is a parameter of the metric, too.
 
     Examples
     --------
@@ -65,8 +63,8 @@ def rank(options: Options, **more: Any) -> FinalBoard:
     >>> podium.rank(again="final", out="other", parameters={"temperature": 50})  # doctest: +SKIP
     """
     options = as_recorded(options)
-    if options.parameters is None:
-        options, more = with_parameters_of_metric(options, more)
+    if options.parameters is None and options.again is None:
+        _refuse_both_meanings(options)
     return made(options, more)
 
 
@@ -101,23 +99,15 @@ def as_recorded(asked: Options) -> Options:
     return replace(asked, metric=metric, items=items, given=asked.given | named)
 
 
-def with_parameters_of_metric(asked: Options, more: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
-    """Take out of what was asked for what the metric has a parameter for, with a warning."""
-    if asked.again is not None:
-        return asked, more
-    known = hosted.defaults(hosted.load(asked.metric))
-    taken: dict[str, Any] = {}
-    for field in [*fields(Rules), *fields(Heading)]:
-        if (name := field.name) in asked.given & known.keys():
-            taken[name] = getattr(asked, name)
-            others: dict[str, Any] = {name: field.default}
-            asked = replace(asked, given=asked.given - {name}, **others)
-            warnings.warn(
-                f"{name} goes to the metric, which has a parameter of this name; give the metric's by "
-                f"parameters={{{name!r}: …}}, and {name} is podium.rank's own",
-                stacklevel=4,
-            )
-    return asked, taken | more
+def _refuse_both_meanings(asked: Options) -> None:
+    """Refuse an argument that may be meant for the metric, which has a parameter of that name, too."""
+    ours = {each.name for each in (*fields(Rules), *fields(Heading))} & asked.given
+    if both := sorted(ours & hosted.defaults(hosted.load(asked.metric)).keys()):
+        name = both[0]
+        raise UsageError(
+            f"{name}: the metric has a parameter of this name, too: give it by parameters={{{name!r}: …}}, or "
+            "give parameters={} if you mean podium.rank's own"
+        )
 
 
 def _with_parameters(

@@ -9,14 +9,11 @@ import pytest
 
 import podium
 from podium import cli
-from podium.common.errors import ContractWarning, HostError
+from podium.common.errors import ContractWarning, HostError, UsageError
 from podium.metric import hosted
 from tests.support.host_line import ACCURACY, EQUAL, run_podium, stay_in_process
 
-pytestmark = [
-    pytest.mark.filterwarnings("always::podium.common.errors.ContractWarning"),
-    pytest.mark.filterwarnings("always:.*goes to the metric"),
-]
+pytestmark = pytest.mark.filterwarnings("always::podium.common.errors.ContractWarning")
 
 IDS = [f"r{number}" for number in range(12)]
 LABELS = ["cat", "dog", "owl"] * 4
@@ -400,9 +397,8 @@ def test_parameters_of_any_name_reach_the_metric(
     assert f"Score    {whole + 12:.6f}" in out
     line = ["rank", *files, "--metric", named, "--no-boost", "--jobs", "1", "--seed", "7", *sets]
     assert run_podium(capsys, *line, "--out", tmp_path / "shell")[0] == 0
-    with pytest.warns(UserWarning, match="goes to the metric"):
-        board = podium.rank(*files, metric=named, out=tmp_path / "python", seed=3, title="b", jobs=1)
-    assert board.options.parameters == {"seed": 3, "title": "b"}
+    with pytest.raises(UsageError, match="seed: the metric has a parameter of this name, too"):
+        podium.rank(*files, metric=named, out=tmp_path / "python", seed=3, jobs=1)
     board = podium.rank(*files, metric=named, out=tmp_path / "both", seed=7, parameters=given, jobs=1)
     assert (board.options.parameters, board.options.seed) == (given, 7)
 

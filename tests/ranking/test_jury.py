@@ -129,21 +129,6 @@ def test_prizes_pass_on_and_all_is_recorded_shown_and_verified(competition, tmp_
     assert changed.startswith(f"the teams {table} has changed since the earlier run")
 
 
-def test_a_team_that_withdrew_is_called_so_and_needs_no_reason(says_folder, says, rank_says):
-    for team, first in (("Ada", 1), ("Bo", 0.5), ("Cy", 0.25)):
-        says(team, first)
-    (says_folder / "decided.csv").write_text("team,status,reason\nAda,withdrawn,\n")
-    code, out, _ = rank_says("--teams", says_folder / "decided.csv", "--team", "Ada")
-    assert code == 0
-    assert "The jury decided about 1 team (withdrawn: Ada)." in out
-    assert "  withdrawn\n" in out
-    board = pd.read_csv(says_folder / "final" / "final_leaderboard.csv")
-    assert board["team"].tolist() == ["Bo", "Cy"]
-    assert board["rank"].tolist() == [1, 2]
-    page = (says_folder / "final" / "team.html").read_text(encoding="utf-8")
-    assert "<p>The team has withdrawn. So the team has no rank.</p>" in page
-
-
 def test_decisions_stay_and_can_be_lifted(competition, tmp_path):
     table = table_of(tmp_path / "teams.csv", {"Ada": "disqualified"})
     podium.rank(again=competition / "all", teams=table, out=tmp_path / "one", jobs=1)

@@ -17,26 +17,25 @@ from podium.metric import hosted
 from podium.scoring import evaluating
 from tests.support.samples import ROOT
 
-ACCURACY = """
+METRIC = """
+import pandas as pd
+
 class ParticipantVisibleError(Exception):
     pass
 
-def score(solution, submission, row_id_column_name):
-    return float((solution["answer"] == submission["answer"]).mean())
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    \"\"\"Compare the answers of rows with the same id.\"\"\"
+    if "answer" not in submission:
+        raise ParticipantVisibleError("the submission has no column answer")
+    given = submission[[row_id_column_name, "answer"]]
+    both = solution.merge(given, on=row_id_column_name, suffixes=("", "_given"))
+    return float({compared}.mean())
 
-def higher_is_better():
-    return True
+def higher_is_better() -> bool:
+    return {higher}
 """
-ERROR = """
-class ParticipantVisibleError(Exception):
-    pass
-
-def score(solution, submission, row_id_column_name):
-    return float((solution["answer"] - submission["answer"]).abs().mean())
-
-def higher_is_better():
-    return False
-"""
+ACCURACY = METRIC.format(compared='(both["answer"] == both["answer_given"])', higher=True)
+ERROR = METRIC.format(compared='(both["answer"] - both["answer_given"]).abs()', higher=False)
 ROWS = 48
 
 

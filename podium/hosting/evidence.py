@@ -247,11 +247,13 @@ def _told(column: Coded, rows: Ints, secrets: Secrets, name: str, has_order: boo
         ]
         if len(values.texts) > 1:
             once, first = _once(rows), said[_once(rows[said])]
-            is_absent = is_nothing | _stand_out(values.codes)
+            is_absent, absent = is_nothing | _stand_out(values.codes), "the missing cells of "
+            if values.different == 2 and not is_nothing.any():  # such as yes for one answer alone
+                is_absent, absent = values.codes == values.codes[0], ""
             tests += [
                 (said, _by_groups(some.codes, rows[said], secrets)),
                 (first, _by_order(values.taken(first), rows[first], secrets) if has_order else ()),
-                (once, _by_absence(is_absent[once], rows[once], secrets)),
+                (once, _by_absence(is_absent[once], rows[once], secrets, absent)),
             ]
         for at, test in tests:
             for found in test:
@@ -262,7 +264,7 @@ def told_by_number(counts: Ints, rows: Ints, secrets: Secrets) -> Evidence | Non
     """What is told by how often a file names the ids of some rows."""
     order = mixed(len(rows))
     counts, rows = counts[order], rows[order]
-    absent = (found._replace(form="") for found in _by_absence(counts == 0, rows, secrets))
+    absent = _by_absence(counts == 0, rows, secrets, "")
     return next(itertools.chain(absent, _by_groups(counts, rows, secrets)), None)
 
 
@@ -411,15 +413,14 @@ def _once(rows: Ints, values: Ints | int = 0) -> Ints:
     return np.sort(np.unique(keys, return_index=True)[1])
 
 
-def _by_absence(is_absent: Bools, rows: Ints, secrets: Secrets) -> Iterator[Evidence]:
+def _by_absence(is_absent: Bools, rows: Ints, secrets: Secrets, form: str) -> Iterator[Evidence]:
     """The rows of one answer, and no others, say nothing, or are the only ones that say something."""
     for side in (is_absent, ~is_absent) if not secrets.places[rows].any() else ():
-        members, share = rows[side], float(side.mean())
+        members, chance = rows[side], max(float(side.mean()), float(1 - side.mean()))
         for column, _ in _pairs(members[:-1], members[1:], secrets) if len(members) < len(rows) else ():
             codes, counts = np.unique(secrets.codes[members, column], return_counts=True)
             rate = float(((secrets.codes[rows, column] == codes[counts.argmax()]) == side).mean())
-            if rate >= PURE and tells(rate, max(share, 1 - share), len(rows)):
-                form, chance = "the missing cells of ", max(share, 1 - share)
+            if rate >= PURE and tells(rate, chance, len(rows)):
                 yield Evidence(secrets.names[column], form, int(np.argmax(side)), rate, chance, len(rows))
 
 

@@ -47,7 +47,6 @@ TEXT_COLUMNS = ("full_text", "text")  # participants predict for these texts, so
 SHORTEST_TEXT = 40  # characters: shorter texts may be equal by chance
 LEAST_SHARE = 0.05  # of the test set: fewer rows that are elsewhere, too, are no news
 ID_COLUMNS = 3  # columns of a table that are taken for its ids
-YES = re.compile(r"1|1\.0|true|yes|x|0?\.[5-9]\d*", re.IGNORECASE)  # also most of a probability
 
 ALL_MAY_KNOW = "All may know this column, as public_columns says"
 PARTS_KNOWN = "So participants know which rows are Public and which are Private, as in a split by time"
@@ -378,18 +377,6 @@ def _check_columns(name: str, columns: Beside, rows: Ints, known: Known, where: 
             known.doubts.append(f"{_revealed(found, name, place, cells, rows, known)}. {ALL_MAY_KNOW}")
         else:
             _demand_nothing(told, name, place, cells, rows, known)
-    # With one-hot columns, the values are the names of the columns whose cells are 1.
-    some = evidence.mixed(len(rows))[:MOST_ROWS]
-    is_on = {
-        column: cells.taken(some).each(lambda text: YES.fullmatch(text) is not None, bool)
-        for column, cells in columns.items()
-    }
-    is_on = {column: those for column, those in is_on.items() if those.any() and not those.all()}
-    if is_on:
-        kinds, codes = np.unique(np.array([*is_on.values()]).T, axis=0, return_inverse=True)
-        on = Coded(codes.ravel(), [" ; ".join(itertools.compress(is_on, kind)) for kind in kinds])
-        told = functools.partial(evidence.told, on, rows[some])
-        _demand_nothing(told, name, "the names of the columns with 1", on, rows[some], known)
 
 
 # ---- Rows of the test set under other ids --------------------------------------------------------------------

@@ -68,15 +68,10 @@ class LeaderboardError(ValueError):
 
     def __init__(self, what: str, expected: str, rows: int = 0, found: str = "") -> None:
         super().__init__(what, expected, rows, found)
-        self.what = what  # the column, the parameter or LEADERBOARD
 
     def __str__(self) -> str:
-        return self.told(self.what, LEADERBOARD)
-
-    def told(self, what: str, board: str) -> str:
-        """The text with a caller's own words for what is wrong and for the leaderboard."""
-        _, expected, rows, found = self.args
-        wrong = f". Wrong in {rows:,} row{'s' if rows > 1 else ''} of {board}: {found}" if rows else ""
+        what, expected, rows, found = self.args
+        wrong = f". Wrong in {rows:,} row{'s' if rows > 1 else ''} of {LEADERBOARD}: {found}" if rows else ""
         text = f"{what}: expected {expected}{wrong}"
         return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
 

@@ -108,9 +108,7 @@ def write_tiny(to: Path, teams: int) -> None:
 
 def show_one(folder: Path) -> None:
     """Print the processor seconds of each stage of one submission, and the size of its entry."""
-    job = make_job(
-        Options(folder / "solution.csv", out=folder),
-    )
+    job = make_job(Options(folder / "solution.csv", out=folder), ())
     solution = solution_of(job)
     path = sorted((folder / "teams").iterdir())[0]
     runs: dict[str, list[float]] = {}

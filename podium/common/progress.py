@@ -24,6 +24,11 @@ def track(steps: Iterable[T], title: str, total: int) -> Iterator[T]:
         print(f"{title}: {total:,} of {total:,}", file=sys.stderr, flush=True)
 
 
+def tell(line: str) -> None:
+    """Tell at once what happens meanwhile."""
+    print(line, file=sys.stderr, flush=True)
+
+
 @contextmanager
 def shown(title: str, transient: bool = True) -> Iterator[Callable[[int, int], None]]:
     """Show the progress of work that reports it itself. To be used in a ``with`` statement."""

@@ -118,7 +118,7 @@ def opened(options: Options) -> Options:
     return replace(options, solution=solution, **read)
 
 
-def make_job(options: Options, without: Iterable[str] = ()) -> Job:
+def make_job(options: Options, without: Iterable[str]) -> Job:
     """Describe what is scored, without some items, with the hashes by which the store knows it."""
     solution, part = absolute(options.solution), options.part
     metric = absolute(options.metric) if options.metric not in hosted.names() else str(options.metric)

@@ -417,14 +417,13 @@ def read_failed(source: Location, submissions: Iterable[Submission]) -> pd.DataF
 
 
 @contextmanager
-def errors_of_boost(board: str = "the leaderboard", **columns: str) -> Iterator[Any]:
+def errors_of_boost() -> Iterator[Any]:
     """Use boost.py, and turn its errors into errors of the host."""
     boost = hosted.module("boost")
     try:
         yield boost
     except boost.LeaderboardError as problem:
-        words = {boost.LEADERBOARD: board, **columns}
-        raise HostError(problem.told(words.get(problem.what, problem.what), board)) from None
+        raise HostError(str(problem)) from None
 
 
 def absolute(path: Location) -> str:

@@ -108,21 +108,6 @@ def rows_named(files: Sequence[str]) -> list[str]:
     return named if len(set(named)) == len(named) else list(files)
 
 
-def of_table(table: pd.DataFrame, caption: str = "", lower: Sequence[str] = ()) -> PaperTable:
-    """Tabulate numbers of which nothing more is known: the first column has the names, the others the measures.
-
-    Each column has the decimals of its longest number. In those of `lower`, the lowest value is the best.
-    """
-    names, measures = table.iloc[:, 0].astype(str).tolist(), [*map(str, table.columns[1:])]
-    values = table.iloc[:, 1:].to_numpy(dtype=np.float64)
-    best = np.where([name in lower for name in measures], np.nanmin(values, axis=0), np.nanmax(values, axis=0))
-    written = [[f"{value:.{MOST_DECIMALS}f}".rstrip("0") for value in column] for column in values.T.tolist()]
-    digits = [max(len(text.partition(".")[2]) for text in column) for column in written]
-    return PaperTable(
-        names, measures, values, values == best, np.zeros(values.shape, bool), digits, None, caption
-    )
-
-
 def number_of_items(solution: Solution) -> int:
     """Count the items of the whole solution: those of its metric, or the rows with different ids."""
     return len(solution.prepared[ALL].items) if solution.prepared else len(solution.items_of(ALL).stratum)

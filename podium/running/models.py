@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from podium.common import progress
 from podium.common.errors import UsageError
 from podium.common.options import as_option
+from podium.common.progress import tell
 from podium.common.wording import listed, printable
-from podium.running.progress import tell
 from podium.tables.names import fault_of_name, is_of_system, left_out
 
 SHELL_SCRIPTS = ("run", "run.sh")

@@ -13,12 +13,12 @@ from typing import Any
 
 from podium.child.cluster import connected
 from podium.common.errors import UsageError
+from podium.common.progress import tell
 from podium.running import hardware
 from podium.running.journal import WARM_UP, Row
 from podium.running.machine import ReadyMachine, make_ready
 from podium.running.measuring import Outcome
 from podium.running.models import Model, digest_of
-from podium.running.progress import tell
 from podium.running.rounds import Execute, Turn, not_run, run_once, tell_end
 from podium.running.settings import Settings
 

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 from podium.common.errors import UsageError
 from podium.common.options import as_option
+from podium.common.progress import tell
 from podium.common.wording import counted, printable
 from podium.running import hardware, journal, machine, results
 from podium.running.journal import WARM_UP, Row, by_model, predictions_of, submission_of
 from podium.running.measuring import Log, Outcome, Run
 from podium.running.models import Failure, Kind, Model, digest_of, with_digest, with_printed
-from podium.running.progress import tell
 from podium.running.results import Results, failure_of, results_of
 from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES, Settings
 from podium.running.submission import table_in

@@ -209,7 +209,7 @@ def test_a_damaged_entry_is_made_anew(folder, call):
 
 def test_a_solution_that_changes_before_it_is_read_is_noticed(folder):
     metric, solution = str(folder / "rows.py"), str(folder / "solution.csv")
-    job = job_module.make_job(Options(solution, metric=metric, out=""))
+    job = job_module.make_job(Options(solution, metric=metric, out=""), ())
     (folder / "solution.csv").write_text("id\n1\n2\n3\n")
     with pytest.raises(UsageError, match=r"solution: .* has different content .* or has just changed"):
         job_module.solution_of(job)

@@ -15,7 +15,6 @@ from podium import cli, statistics
 from podium.common.errors import UsageError
 from podium.metric import hosted
 from podium.report import paper
-from tests.support.boards import TABLE_2
 
 SOLUTION, SUBMISSION = (
     pd.read_csv(hosted.ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")
@@ -125,15 +124,7 @@ def test_a_measure_that_is_not_there_and_a_form_that_is_not_written(evaluations:
     with pytest.raises(UsageError, match=r'measures="recall": expected one of score, .*, F1 of Lead, '):
         paper.of_evaluations(evaluations, ["recall"])
     with pytest.raises(UsageError, match=r"expected a name that ends in \.tex, \.md, \.csv"):
-        paper.write(paper.of_table(TABLE_2), tmp_path / "t.docx")
-
-
-def test_numbers_of_a_source_are_written_as_they_stand() -> None:
-    """The table of the memo, whose fastest team has the lowest runtime."""
-    written = paper.markdown(paper.of_table(TABLE_2, "Efficiency.", lower=["runtime"]))
-    rows = [line.strip("| ").split(" | ") for line in written.splitlines()[2:6]]
-    assert rows[0] == ["Red", "**0.600**", "50"]
-    assert rows[3] == ["Yellow", "0.580", "**40**"]
+        paper.check_form(tmp_path / "t.docx")
 
 
 def test_the_command_writes_a_table(tmp_path: Path, capsys: Any) -> None:
@@ -148,7 +139,9 @@ def test_the_command_writes_a_table(tmp_path: Path, capsys: Any) -> None:
 
 def test_a_row_is_no_argument_of_the_end_of_the_row_before() -> None:
     """LaTeX reads what follows the end of a row in square brackets, or a star, as an argument."""
-    rows = paper.latex(paper.of_table(pd.DataFrame({"team": ["[a", "*b"], "score": [1, 2]}))).splitlines()
+    values = np.array([[1.0], [2.0]])
+    table = paper.PaperTable(["[a", "*b"], ["score"], values, values > 1, values < 0, [4], None, "")
+    rows = paper.latex(table).splitlines()
     assert [row.partition(" &")[0] for row in rows if row.endswith(r"\\")][1:] == ["{[}a", "{*}b"]
 
 

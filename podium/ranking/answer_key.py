@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from podium.common.arrays import Bools, Floats, Ints
+from podium.common.statements import say
 from podium.common.wording import plural
 from podium.metric.contract import Prepared
 from podium.ranking.store import StoreEntry
@@ -173,6 +174,5 @@ def sentence(items: pd.DataFrame, files: int, noun: str) -> str:
     if files < FEWEST_FILES:
         return ""
     number = int((items.filter(["same", "against"]).max(axis=1) > files / 2).sum())
-    where = f"on the first {number:,}" if number > 1 else "on the first one" if number else "on none"
-    told = f"items.csv has the {plural(noun)} to look at before the prize: {where} of {len(items):,}"
-    return f"{told}, most answers of the {files} best files agree with each other and not with the solution."
+    facts = {"nouns": plural(noun), "items": len(items), "files": files}
+    return say("look_at_first", number=number, **facts) if number else say("look_at_none", **facts)

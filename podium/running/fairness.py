@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from podium.common.statements import say
 from podium.running.journal import Row, is_known, measured
 
 SHARED = 0.05  # others may take this share of the cores' time
@@ -122,16 +123,18 @@ def state_of(rows: Sequence[Row]) -> State:
     runs = measured(rows)
     known = [row for row in runs if is_known(row.others)]
     if not known:
-        return State("unknown", True)
+        return State(say("machine_unknown"), True)
     usual = statistics.quantiles([row.others for row in known] * 2, n=4)[0]
     if usual > SHARED:
-        return State(f"others took {usual:.0%} of the cores all along", True)
+        return State(say("machine_shared", share=usual), True)
     disturbed = sum(row.others > SHARED and row.others * row.seconds > TICKS for row in known)
     if disturbed >= FEW * len(known):
-        return State(f"others used the cores in {disturbed} of {len(known)} runs", True)
+        return State(say("machine_disturbed", disturbed=disturbed, runs=len(known)), True)
     if len(known) < len(runs):
-        return State(f"unknown in {len(runs) - len(known)} of {len(runs)} runs", True)
-    return State(f"quiet but for {disturbed} of {len(known)} runs" if disturbed else "quiet", False)
+        return State(say("machine_partly_unknown", unknown=len(runs) - len(known), runs=len(runs)), True)
+    if disturbed:
+        return State(say("machine_nearly_quiet", disturbed=disturbed, runs=len(known)), False)
+    return State(say("machine_quiet"), False)
 
 
 def state_of_sessions(rows: Sequence[Row]) -> State:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium.common.statements import say
-from podium.common.wording import counted
 from podium.running import fairness, journal
 from podium.running.fairness import MachineNoise, State
 from podium.running.journal import (
@@ -25,7 +24,6 @@ from podium.running.journal import (
 from podium.running.measuring import Outcome
 from podium.running.models import Failure, Model
 
-DIFFERING = "predictions differ: the slowest run counts"
 RUNTIME_COLUMNS = (
     "team", "submission", "runtime", "runtime_low", "runtime_high", "runtime_error", "runs", "marks",
     "provisional", "state", "cpu_seconds", "seconds", "engine",
@@ -86,7 +84,7 @@ def _timings(models: Sequence[Model], rows: Sequence[Row]) -> tuple[list[Timing]
             texts = (failed.reason, failed.printed) if failed else ("", "")
             failures.append(Failure(model.team, model.name, *texts))
         elif differ(runs):
-            timings.append(Timing(model, predictions, runs, [predictions], marks=[DIFFERING]))
+            timings.append(Timing(model, predictions, runs, [predictions], marks=[say("mark_differing")]))
         else:
             timings.append(Timing(model, predictions, runs, measured(runs)))
     return timings, failures
@@ -106,18 +104,15 @@ def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> li
         _measure(one, main, noise)
     undecided = [(timings[faster], timings[slower]) for faster, slower in fairness.undecided(*_errors(timings))]
     alike = _alike(timings)
-    for pairs, mark in (
-        (undecided, "order undecided"),
-        (alike, "same predictions in another time"),
-    ):
+    for kind, pairs in {"mark_undecided": undecided, "mark_same_predictions": alike}.items():
         for one, other in pairs:
-            one.marks.append(f"{mark}: {_in_a_mark(other)}")
-            other.marks.append(f"{mark}: {_in_a_mark(one)}")
+            one.marks.append(say(kind, other=_in_a_mark(other)))
+            other.marks.append(say(kind, other=_in_a_mark(one)))
     slow_first = _slow_first(timings, fairness.MANY_TIMES if state.is_provisional else fairness.MUCH_SLOWER)
     for timing in slow_first:
-        timing.marks.append("slow first run")
+        timing.marks.append(say("mark_slow_first"))
     models_of = {
-        "predictions_differ": [one.key for one in timings if DIFFERING in one.marks],
+        "predictions_differ": [one.key for one in timings if differ(one.runs)],
         "same_predictions_in_another_time": _pairs(alike),
         "slow_first_run": [one.key for one in slow_first],
         "measured_in_another_session": [one.key for one in timings if one.is_apart],
@@ -131,12 +126,9 @@ def _measure(timing: Timing, main: int, noise: MachineNoise) -> None:
     seconds = [row.seconds for row in timing.counting]
     failed = sum(row.outcome is not Outcome.DONE for row in timing.runs)
     timing.is_apart = main not in {row.session for row in timing.counting}
-    marks = [
-        f"{counted(failed, 'run')} without predictions" if failed else "",
-        "measured once" if len(seconds) == 1 else "",
-        "another session" if timing.is_apart else "",
-    ]
-    timing.marks.extend(filter(None, marks))
+    timing.marks += [say("mark_failed", runs=failed)] if failed else []
+    timing.marks += [say("mark_once")] if len(seconds) == 1 else []
+    timing.marks += [say("mark_session")] if timing.is_apart else []
     timing.runtime = round(statistics.median(seconds), 6)
     timing.error = round(timing.runtime * noise.error_of(seconds), 6)
 
@@ -233,7 +225,7 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
         len(seconds),
         "; ".join(timing.marks),
         state.is_provisional or timing.is_apart,
-        "another session" if timing.is_apart and not state.is_provisional else state.text,
+        say("mark_session") if timing.is_apart and not state.is_provisional else state.text,
         round(timing.cpu_seconds, 6) if is_known(timing.cpu_seconds) else None,
         " ".join(map(str, seconds)),
         predictions.engine,

@@ -41,14 +41,12 @@ Told = Callable[[BaseException, str], ToolError]  # what an exception and its de
 
 def guarded(metric: Metric) -> Metric:
     """The metric whose functions, and those of a stranger's companion, raise podium's errors."""
-    score = _around_score(metric)
+    prepare = metric.prepare and _around_prepare(metric, metric.prepare)
+    metric = dataclasses.replace(metric, score=_around_score(metric), prepare=prepare)
     if metric.is_built_in:  # podium's tests hold it to the contract
-        prepare = metric.prepare and _around(metric, metric.prepare, _of_solution)
-        return dataclasses.replace(metric, score=score, prepare=prepare)
+        return metric
     return dataclasses.replace(
         metric,
-        score=score,
-        prepare=metric.prepare and _around_prepare(metric, metric.prepare),
         direction=metric.direction and _around(metric, metric.direction, _of_solution, shapes.one_truth),
         companion=_guarded_companion(metric, metric.companion),
     )
@@ -76,7 +74,7 @@ def _around(
 
     @functools.wraps(function, updated=())
     def guarded_function(*arguments: Any, **named: Any) -> Any:
-        with entered(metric.path, told, metric.is_built_in):
+        with entered(metric.path, told):
             result = function(*arguments, **named)
             return result if returned is None else returned(metric, result)
 
@@ -104,9 +102,12 @@ def _around_prepare(metric: Metric, prepare: Function) -> Function:
 
     @functools.wraps(prepare, updated=())
     def guarded_prepare(solution: Any, *arguments: Any, **named: Any) -> Any:
-        with entered(metric.path, _of_solution):
-            prepared = adapted.in_form(metric, prepare(solution, *arguments, **named), len(solution))
-            return _with_guarded_steps(metric, prepared)
+        with entered(metric.path, _of_solution, metric.is_built_in):
+            prepared = prepare(solution, *arguments, **named)
+            if metric.is_built_in and hasattr(prepared, "labels"):
+                return prepared
+            prepared = adapted.in_form(metric, prepared, len(solution))
+            return prepared if metric.is_built_in else _with_guarded_steps(metric, prepared)
 
     return guarded_prepare
 

@@ -1,7 +1,7 @@
 """Score submissions for `podium score`, on the items that its options choose."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,11 @@ Tell = Callable[[Iterable[str]], None]
 class Done:
     """Submissions that were scored on the chosen items."""
 
-    evaluation: Evaluation  # the first submission
-    others: dict[str, Evaluation]  # the other submissions by their paths
+    name: str  # of the first submission
+    evaluation: Evaluation  # of it
+    others: dict[str, Evaluation]  # the other submissions by their names
     renamed: list[str]  # what was changed in the first submission, such as names of columns
-    chosen: list[str] = field(default_factory=list)  # what a score of the chosen items alone hides
+    chosen: list[str]  # what a score of the chosen items alone hides
 
 
 def score_all(metric: Metric, parameters: dict[str, Any], options: Options, tell: Tell, show: Progress) -> Done:
@@ -45,8 +46,15 @@ def score_all(metric: Metric, parameters: dict[str, Any], options: Options, tell
             submission = reading.add_side(whole, submission, options.side)
         part, notices = _chosen(whole, options)
         evaluation = pipeline.scored_alone(part, submission, show)
-    of_others = {path: _other(path, part, options, tell) for path in others}
-    return Done(evaluation, of_others, renamed, notices)
+    name, *names = names_of(options.submission)
+    of_others = {each: _other(path, part, options, tell) for each, path in zip(names, others)}
+    return Done(name, evaluation, of_others, renamed, notices)
+
+
+def names_of(paths: Sequence[str]) -> Sequence[str]:
+    """Name files by the last parts of their paths, or by their whole paths if two last parts are the same."""
+    names = [Path(path).name for path in paths]
+    return names if len(set(names)) == len(names) else paths
 
 
 def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evaluation:

@@ -1,6 +1,5 @@
 """What `podium score` prints, and writes into files, of submissions that were scored."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +24,14 @@ class ScoredFiles:
     """Submissions that were scored, with the intervals and the comparisons that were asked for."""
 
     def __init__(self, done: Done, options: Options) -> None:
-        self.done, self.options, self.evaluation = done, options, done.evaluation
-        self.name, *others = names_of(options.submission)
+        self.done, self.options = done, options
+        self.name, self.evaluation = done.name, done.evaluation
         how, self.intervals = (options.bootstrap, options.seed), None
         if options.bootstrap or (options.report and self.evaluation.statistics is not None):
             self.intervals = statistics.intervals(self.evaluation, *how, items=options.items)
         self.comparisons = {
             name: statistics.compare(self.evaluation, other, *how, items=options.items)
-            for name, other in zip(others, done.others.values())
+            for name, other in done.others.items()
         }
 
     def overview(self) -> pd.DataFrame:
@@ -42,13 +41,13 @@ class ScoredFiles:
 
     def in_parts(self) -> dict[str, Difference]:
         """Compare the first submission with the only other one, on the whole solution and then on each part."""
-        (other,), (whole,) = self.done.others.values(), self.comparisons.values()
+        ((name, whole),) = self.comparisons.items()
         number, seed = self.options.bootstrap, self.options.seed
         if number is None and self.evaluation.statistics is None:
             number = halves.FEWEST_DRAWS
         parts = {halves.WHOLE: whole.score}
         for part in list(self.evaluation.scores)[1:]:
-            both = self.evaluation, other, number, seed
+            both = self.evaluation, self.done.others[name], number, seed
             parts[part] = statistics.compare(*both, items=self.options.items, part=part).score
         return parts
 
@@ -70,20 +69,13 @@ def show(done: Done, options: Options) -> None:
         write_table(explain.rows(done.evaluation), options.rows)
     results = ScoredFiles(done, options)
     if options.table is not None:
-        scored = dict(zip(names_of(options.submission), [done.evaluation, *done.others.values()]))
         how = options.measures, options.bootstrap, options.seed, options.items
-        paper.write(paper.of_evaluations(scored, *how), options.table)
+        paper.write(paper.of_evaluations({done.name: done.evaluation, **done.others}, *how), options.table)
     if options.report is not None:
         write_report(results, options.report)
     if not options.bare:
         printed = print_json if options.json else print_report
         printed(results)
-
-
-def names_of(paths: Sequence[str]) -> Sequence[str]:
-    """Name files by the last parts of their paths, or by their whole paths if two last parts are the same."""
-    names = [Path(path).name for path in paths]
-    return names if len(set(names)) == len(names) else paths
 
 
 def write_report(results: ScoredFiles, path: Path) -> None:
@@ -92,14 +84,13 @@ def write_report(results: ScoredFiles, path: Path) -> None:
     texts = page.read_texts(options.texts, done.evaluation)
     if options.texts is not None:
         done.chosen += page.notices_of_texts(done.evaluation, texts)
-    compared = results.comparisons
     html = page.render(
         done.evaluation,
         title=f"{Path(options.submission[0]).name} scored against {Path(options.solution).name}",
         texts=texts,
         most_items=options.report_items,
         intervals=results.intervals,
-        others=dict(zip(compared, zip(done.others.values(), compared.values()))),
+        others={name: (done.others[name], each) for name, each in results.comparisons.items()},
     )
     page.write(html, path)
 

@@ -531,14 +531,11 @@ def answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
     if solution.narrowed_from is not None:
         submission = _narrowed_alike(solution, solution.narrowed_from, submission)
     submission = ids.as_in(solution.frame, submission, ids.columns_of(solution.arguments))
-    return _answers_for(solution, submission) if solution.prepared else _rows_for(solution, submission)
-
-
-def _answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows for the statistics; a custom metric gets the same ones as its ``score``, in order."""
+    if not solution.prepared:
+        return _rows_for(solution, submission)
     if solution.metric.is_built_in or solution.metric.complete_submission:
         return answers_to(solution, submission, solution.rows[ALL])
-    return solution.tables(submission)[1]
+    return solution.tables(submission)[1]  # a custom metric's statistics get the same rows as its score
 
 
 def comparable(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:

@@ -14,13 +14,12 @@ import pandas as pd
 
 from podium.common.arrays import Bools, Floats, Ints
 from podium.scoring.evaluating import ALL, Evaluation, Solution
+from podium.scoring.misfits import MOST_COLUMNS, ROWS_PER_LABEL
 from podium.tables import ids
 
 __all__ = ["Answers", "asked", "given_by", "pack", "unpack"]
 
-ROWS_PER_LABEL = 4  # with fewer on average, the cells of a column are no labels
 KNOWN = 0.9  # so many of the cells of a submission have to be labels of the solution
-MOST_COLUMNS = 50  # more take longer than a score, and no two files agree on all of them
 MOST_LABELS = 2**15 - 1  # which two bytes can number
 PERCENT, NOTHING = 100, 255
 

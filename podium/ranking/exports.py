@@ -74,7 +74,7 @@ def read_site(path: Location) -> tuple[str, pd.DataFrame, list[str]]:
 
 def _parsed(path: Location, name: str) -> tuple[pd.DataFrame, list[str]]:
     """Read a leaderboard with podium's names of columns, and list the names that the columns had."""
-    board = parse_texts(TOKEN.sub(b"", read_bytes(path)), name, HostError, is_complete=True).fillna("")
+    board = parse_texts(TOKEN.sub(b"", read_bytes(path)), name, HostError).fillna("")
     columns = list(map(str, board.columns))
     return board.set_axis([_meaning(column, columns) or column for column in columns], axis=1), columns
 

@@ -86,7 +86,6 @@ SIGNS = (
     Sign(rb"[^,\n]*\t[^,\n]*(\n|\Z)", "tabs", WITH_COMMAS.format(r"sep='\t'"), COMMAS),
     Sign(rb"[^,\n]*\|[^,\n]*(\n|\Z)", "pipes", WITH_COMMAS.format("sep='|'"), COMMAS),
 )
-MOST_TEXTS = 100_000  # different cells that are held to find equal ones
 # pyarrow aborts its process where it lacks memory for a CSV, so it is not asked if a limit leaves less than so
 # many times the file; pandas raises an error.
 TIMES_IN_ARROW = 6
@@ -106,13 +105,16 @@ def read_table(path: Location, text_columns: Collection[str], error: type[ToolEr
 def parse_table(
     content: bytes,
     name: str,
-    text_columns: Collection[str],
+    text_columns: Collection[str] | None,
     error: type[ToolError],
     most_bytes: int = MOST_BYTES,
     number_columns: Collection[str] = (),
     first_is_text: bool = False,
 ) -> pd.DataFrame:
-    """Read a table from the content of a file."""
+    """Read a table from the content of a file.
+
+    Without `text_columns`, every column has texts. Then no row may end early, and no name may occur twice.
+    """
     content = expanded(content, name, error, most_bytes)
     if content.startswith(PARQUET):
         table = _read_parquet(content, name, text_columns, error, most_bytes)
@@ -120,11 +122,19 @@ def parse_table(
     header, first_row = _check_csv(content, name, error, most_bytes)
     _refuse_longer(header, first_row, name, error)
     _refuse_cut(content, len(header), name, error)
+    are_texts = text_columns is None
+    if text_columns is None:
+        _refuse_repeated(header, name, error)
+        text_columns = header
     if first_is_text:
         text_columns = {*text_columns, *[column for column in header if column not in NO_NAMES][:1]}
     frame = _read_with_pyarrow(content, text_columns)
+    if frame is None and are_texts and (fault := _fault_in(content, may_end_early=False)):
+        raise error(f"{name} is not a CSV table: {fault}")
     if frame is None:
         frame = _read_with_pandas(content, name, text_columns, error)
+    if are_texts:
+        frame.columns = pd.Index(header)  # pandas gives a column without a name another one
     for column in frame.columns.intersection(list(number_columns)):
         with contextlib.suppress(ValueError):  # The cell is not a number.
             # If that is one of the first cells, the others need not become Python objects, which takes long.
@@ -243,27 +253,10 @@ def read_texts(path: Location, error: type[ToolError]) -> pd.DataFrame:
     return parse_texts(read_bytes(path), str(path), error)
 
 
-def parse_texts(content: bytes, name: str, error: type[ToolError], is_complete: bool = False) -> pd.DataFrame:
-    """Take the texts of a table from a file's content; rows of a CSV may end early unless it `is_complete`."""
-    content = expanded(content, name, error, MOST_BYTES)
-    if content.startswith(PARQUET):
-        frame = _read_parquet(content, name, None, error, MOST_BYTES)
-        texts = frame.astype(object).where(frame.notna(), "").astype(str).astype(object)
-        return texts.where(texts != "", None)
-    _check_csv(content, name, error, MOST_BYTES)
-    rows = _rows_in(io.BytesIO(content), name, error)
-    header = next(rows, [])
-    _refuse_repeated(header, name, error)
-    cells: list[list[str | None]] = []
-    once: dict[str, str | None] = {"": None}  # equal cells are one text in memory
-    for number, row in enumerate(rows, 1):
-        if len(row) > len(header) or (is_complete and len(row) < len(header)):
-            expected = f"{counted(len(header), 'cell')} in every row, as in the header"
-            raise error(f"{name}: expected {expected}, found {len(row):,} in row number {number:,}")
-        if len(once) > MOST_TEXTS:
-            once = {"": None}
-        cells.append([*map(once.setdefault, row, row), *[None] * (len(header) - len(row))])
-    return pd.DataFrame(cells, columns=header, dtype=object)
+def parse_texts(content: bytes, name: str, error: type[ToolError]) -> pd.DataFrame:
+    """Take the texts of a table from a file's content."""
+    frame = parse_table(content, name, None, error)
+    return frame.astype(object).where(frame.notna() & (frame != ""), None)
 
 
 def _rows_of(file: TextIO, strict: bool = True) -> Any:
@@ -307,6 +300,8 @@ def _read_parquet(
         ) from None
     names = list(map(str, frame.columns))
     _refuse_repeated(names, name, error)
+    if text_columns is None:
+        frame = frame.astype(object).where(frame.notna(), "").astype(str)
     return frame.set_axis(names, axis=1)
 
 
@@ -434,14 +429,14 @@ def _read_with_pandas(
     return frame
 
 
-def _fault_in(content: bytes) -> str | None:
-    """Say what is wrong in the rows of a CSV that pandas could not read; None if nothing is."""
+def _fault_in(content: bytes, may_end_early: bool = True) -> str | None:
+    """Say what is wrong in the rows of a CSV; None if nothing is."""
     rows = _rows_of(io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""))
     width = line = 0
     try:
         for row in rows:
             width = width or len(row)
-            if len(row) > width:
+            if len(row) > width or (row and len(row) < width and not may_end_early):
                 return f"expected {width} fields in line {rows.line_num}, as in the header, found {len(row)}"
             line = rows.line_num
     except csv.Error:

@@ -680,7 +680,7 @@ RAGGED = "essay_id,discourse_type\n1\n"
             RAGGED,
             [],
             4,
-            "corpus.csv: expected 2 cells in every row, as in the header, found 1 in row number 1\n",
+            "corpus.csv is not a CSV table: expected 2 fields in line 2, as in the header, found 1\n",
         ),
         (
             None,

@@ -84,7 +84,7 @@ def test_exports_of_platforms_are_read(boosted, export, teams):
             "expected one row for each team, found several for Red: Kaggle's older leaderboards",
         ),
         ("team,score\n", "expected a row for every team, found none"),
-        ("team,score\nRed\n", "expected 2 cells in every row, as in the header, found 1 in row number 1"),
+        ("team,score\nRed\n", "expected 2 fields in line 2, as in the header, found 1"),
         ("team;score\nRed;0,5\n", "expected commas between the columns, found semicolons"),
     ],
 )

@@ -72,7 +72,7 @@ class Corpus(NamedTuple):
 
 def read_corpus(path: Path, further: Iterable[str] = (), columns: Mapping[str, str] = {}) -> Corpus:
     """Read a corpus. Every value is kept as text; `columns` says what the host's columns are called here."""
-    texts = parse_texts(read_bytes(path), str(path), HostError, is_complete=True)
+    texts = parse_texts(read_bytes(path), str(path), HostError)
     return of_texts(texts.fillna(""), further, columns)
 
 

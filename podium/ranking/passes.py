@@ -299,7 +299,7 @@ def _equal(pool: Pool, submissions: dict[int, Submission]) -> dict[int, int]:
     first: dict[str, int] = {}
     return {
         number: first[digests]
-        for number, digests in zip(some, pool.read_again(hashed, [*some.values()], "comparing"))
+        for number, digests in zip(some, pool.without_forks.read_again(hashed, [*some.values()], "comparing"))
         if digests and first.setdefault(digests, number) != number
     }
 

@@ -7,6 +7,7 @@ import functools
 import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -42,6 +43,11 @@ class Pool(NamedTuple):
     def solution(self) -> Solution:
         """The solution as it is prepared here."""
         return self.job.solution
+
+    @property
+    def without_forks(self) -> "Pool":
+        """The same for questions in which the metric gets no submission, so that nothing can stay of one."""
+        return self._replace(workers=replace(self.workers, ready=None))
 
     @property
     def files_at_once(self) -> int:

@@ -289,6 +289,31 @@ def _spin(_: object) -> None:
 
 @linux_alone
 @pytest.mark.usefixtures("of_command")
+def test_what_a_fork_had_to_load_is_loaded_before_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a library that `score()` imports would be loaded again for each file."""
+    (tmp_path / "helper.py").write_text("")
+    metric = "    import colorsys, helper\n" + SHARE
+    thread = (
+        "    import chunk_of_text\n    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
+    )
+    installed = tmp_path / "site-packages"
+    installed.mkdir()
+    (installed / "chunk_of_text.py").write_text("")
+    for folder in (tmp_path, installed):
+        monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    for text in (HEAD + metric, HEAD + thread + SHARE):
+        solution = pipeline.prepared(metric_of(tmp_path, text), tables()[0], {})
+        for _ in range(2):
+            assert alone(partial(score_of, solution), tables()[2]) == 0.75
+    assert [name in sys.modules for name in ("colorsys", "helper", "chunk_of_text")] == [True, False, False]
+    assert clean.is_clean()
+
+
+@linux_alone
+@pytest.mark.usefixtures("of_command")
 def test_errors_come_with_what_led_to_them() -> None:
     with pytest.raises(ValueError, match="few") as caught:
         alone(_fail, None)

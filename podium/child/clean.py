@@ -11,13 +11,14 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["is_clean", "is_of_command", "offer", "soil", "threads_watched"]
+__all__ = ["has_left_threads", "is_clean", "is_of_command", "offer", "soil", "threads_watched"]
 
 THREADS = "/proc/self/task"
 
 # Only Linux tells the threads of a process, and other systems have libraries that do not survive a fork.
 _is_clean = sys.platform == "linux" and os.path.isdir(THREADS)
 _is_of_command = False
+_started = set[str]()  # the threads that a metric has started in this fork while it scored a submission
 
 
 def offer() -> None:
@@ -45,19 +46,32 @@ def is_clean() -> bool:
 @contextmanager
 def threads_watched() -> Iterator[None]:
     """Note whether a part of a custom metric's file, such as its ``prepare()``, leaves threads behind."""
-    before = _threads()
+    before = _threads() if _is_clean else set()
     try:
         yield
     finally:
-        if _threads() - before:
-            _fork_for_nothing()
-        if _threads() - before:
+        started = _threads() - before if before else set()
+        if not _is_clean:
+            _started.update(started)
+        elif _left_of(started):
             soil()
 
 
+def has_left_threads() -> bool:
+    """Whether a metric has left threads in this fork while it scored a submission."""
+    return bool(_left_of(_started))
+
+
+def _left_of(threads: set[str]) -> set[str]:
+    """Those of some threads that run and do not end themselves for a fork."""
+    if threads & _threads():
+        _fork_for_nothing()
+    return threads & _threads()
+
+
 def _threads() -> set[str]:
-    """The numbers of the threads of this process, as long as they matter."""
-    return {*os.listdir(THREADS)} if _is_clean else set()
+    """The numbers of the threads of this process."""
+    return {*os.listdir(THREADS)}
 
 
 def _fork_for_nothing() -> None:

@@ -18,8 +18,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
-from podium.child import limits, overheard, processes
+from podium.child import late, limits, overheard, processes
 from podium.child.supervised import (
+    LATE,
     SECONDS_BETWEEN_LOOKS,
     SECONDS_TO_END,
     TOLD,
@@ -127,6 +128,8 @@ def _heard(reading: int, child: Forked, token: bytes) -> bytes:
     for kind, content in words(_lines(reading, child), token):
         if kind == TOLD:
             overheard.remember(pickle.loads(content))
+        elif kind == LATE:
+            late.remember(pickle.loads(content))
         else:
             _wait(child)
             return content
@@ -172,13 +175,15 @@ def _do(work: Callable[[T], R], task: T, voice: Voice, asking: int, begun: tuple
         processes.prctl(processes.SIGNAL_OF_PARENT, signal.SIGKILL)
         os.setpgid(0, 0)
         limits.resume(begun)
-        told = overheard.number_told()
+        told, loaded = overheard.number_told(), {*sys.modules}
         answer = answer_of(work, task, BaseException) if os.getppid() == asking else b""
         with contextlib.suppress(OSError, ValueError):  # a metric may have closed everything
             sys.stdout.flush()
             sys.stderr.flush()
         if overheard.number_told() > told:
             voice.say(TOLD, pickle.dumps(overheard.all_told()))
+        if names := late.since(loaded):
+            voice.say(LATE, pickle.dumps(names))
         voice.say(WORK, answer)
         code = 0
     finally:

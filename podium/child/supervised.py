@@ -45,9 +45,9 @@ BUSY = 0.005  # of the time; to wait for another process takes a little, too
 ENDED_BY = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
 WISHES = (signal.SIGINT, *ENDED_BY)  # that end a command
 
-# The kinds of words: a task or its answer, what is printed, which prints of metrics were told, and that nothing
-# will be said any more.
-WORK, STDOUT, STDERR, TOLD, END = b"w", b"o", b"e", b"t", b""
+# The kinds of words: a task or its answer, what is printed, which prints of metrics were told, which modules a
+# fork has loaded, and that nothing will be said any more.
+WORK, STDOUT, STDERR, TOLD, LATE, END = b"w", b"o", b"e", b"t", b"l", b""
 
 
 class Patience(NamedTuple):

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any, TypeVar
 
-from podium.child import clean, cluster, forked, overheard
+from podium.child import clean, cluster, forked, late, overheard
 from podium.child.supervised import (
     WORK,
     Child,
@@ -168,10 +168,16 @@ def alone(work: Callable[[T], R], task: T) -> R:
 
 def forked_if_clean(work: Callable[[T], R], task: T) -> R:
     """Do a task in a fork if this process may, and else here."""
-    if not (clean.is_of_command() and clean.is_clean()):
+    if not (clean.is_of_command() and _may_fork()):
         return work(task)
     result: R = forked.unpacked(forked.packed(work, task))
     return result
+
+
+def _may_fork() -> bool:
+    """Whether this process may fork; what earlier forks have loaded is loaded here before."""
+    late.load()
+    return clean.is_clean()
 
 
 def nothing() -> None:
@@ -180,7 +186,7 @@ def nothing() -> None:
 
 def _alone(work: Callable[[T], R], task: T) -> bytes:
     """Do a task in a process of its own, and return its packed answer."""
-    if clean.is_clean():
+    if _may_fork():
         return forked.packed(work, task)
     child = _start(key := uuid.uuid4().hex)
     try:

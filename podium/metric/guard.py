@@ -243,9 +243,9 @@ def entered(file: Path, told: Told, is_built_in: bool = False) -> Iterator[None]
 @contextmanager
 def submission_given(metric: Metric) -> Iterator[None]:
     """Run steps of a metric that get a submission, after which no other file is scored in this process."""
-    if not metric.is_built_in:
-        clean.soil()
     with entered(metric.path, _of_submission, metric.is_built_in):
+        if not metric.is_built_in:
+            clean.soil()
         yield
 
 

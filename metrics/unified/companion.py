@@ -173,8 +173,8 @@ class Explanation(contract.Explanation):
         lost = len(known.row) - len(self.predictions.row)
         if lost > habits.NOTABLE_LOSS * len(known.row):
             notices.append(
-                f"{lost:,} of {counted(len(known.row), 'prediction')} lost all words to predictions that begin "
-                "earlier"
+                f"{lost:,} of {counted(len(known.row), 'prediction')} were discarded, because predictions that "
+                "begin earlier have taken their words"
             )
         p, _ = self._matches
         d1 = self.predictions.d1[p]

@@ -125,8 +125,8 @@ def run(options: Options) -> None:
     if abs(seed) < GUESSABLE and options.seed is not None:
         console.warn(
             [
-                f"--seed {seed}: participants can guess a number this small, draw again, and learn which items "
-                "are Private; for a real competition, leave out --seed"
+                f"--seed {seed}: participants can guess such a small number, draw the same items and learn "
+                "which are Private; for a real competition, leave out --seed"
             ]
         )
 

@@ -398,7 +398,7 @@ D = ["score_discourse_effectiveness_0", "score_discourse_effectiveness_1"]
 def test_json_has_the_warnings_that_are_printed(call, predicted):
     twice = pd.concat([predicted] * 2)
     err = call(SOLUTION, twice)[2]
-    assert "lost all words to predictions that begin earlier" in err
+    assert "were discarded, because predictions that begin earlier have taken their words" in err
     report = json.loads(call(SOLUTION, twice, "--json")[1])
     assert [f"warning: {text}" for text in report["warnings"]] == err.splitlines()
 

@@ -1,6 +1,8 @@
 """What a host's metric does wrong is told by every command, before anything is written."""
 
 import re
+import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +10,8 @@ import pandas as pd
 import pytest
 
 import podium
-from podium import cli
 from podium.common.errors import ContractWarning, HostError, UsageError
+from podium.contest.recorded import RECORD, Record, write
 from podium.metric import hosted
 from tests.support.host_line import ACCURACY, EQUAL, run_podium, stay_in_process
 
@@ -38,13 +40,19 @@ def metric(folder: Path, *lines: str, state: str = "", direction: str = DIRECTIO
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The files of a competition as a good metric makes them, and submissions of three teams."""
+    """The files of a competition as `podium make` would make them, and submissions of five teams."""
     stay_in_process(monkeypatch, tmp_path)
     monkeypatch.chdir(tmp_path)
     TRUTH.drop(columns="Usage").to_csv("labels.csv", index=False)
     ANSWERS.to_csv("sample.csv", index=False)
-    assert cli.main(["make", "labels.csv", "--metric", str(metric(tmp_path)), *MAKE]) == 0
-    Path("teams").mkdir()
+    for folder in ("files/public", "files/private/metric", "teams"):
+        Path(folder).mkdir(parents=True)
+    parts = np.where(TRUTH["id"].isin(["r2", "r3", "r5", "r7"]), "Public", "Private")
+    TRUTH.assign(Usage=parts).to_csv(PAIR[0], index=False)
+    ANSWERS.to_csv(PAIR[1], index=False)
+    copy = shutil.copy(metric(tmp_path), "files/private/metric")
+    path, digest = Path("files", RECORD).absolute(), sha256(Path(copy).read_bytes()).hexdigest()
+    write(Record(path, "hosts", {}, digest, metric_file="private/metric/hosts.py"))
     for number, team in enumerate(("Ada", "Bo", "Cy", "Di", "Ed")):
         ANSWERS.assign(label=LABELS[: 2 * number] + ["cat"] * (12 - 2 * number)).to_csv(
             f"teams/{team}.csv", index=False
@@ -52,7 +60,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-MAKE = ["--sample", "sample.csv", "--seed", "1", "--out", "files"]
+MAKE = ["--sample", "sample.csv", "--seed", "1", "--out", "again"]
 PAIR = ["files/private/solution.csv", "files/public/sample_submission.csv"]
 TITLED = ["--metric", "hosts.py", "--title", "T"]
 DATES = ["--start", "2031-01-01", "--switch", "2031-02-01", "--end", "2031-03-01"]
@@ -60,7 +68,7 @@ COMMANDS = {
     "score": ["score", "--metric", "hosts.py", *PAIR],
     "check": ["check", "hosts.py", *PAIR],
     "emulate": ["emulate", "hosts.py", *PAIR],
-    "make": ["make", "labels.csv", "--metric", "hosts.py", *MAKE[:-1], "again"],
+    "make": ["make", "labels.csv", "--metric", "hosts.py", *MAKE],
     "bundle": ["bundle", "codabench", "files", *TITLED, *DATES, "--out", "bundle"],
     "publish": ["publish", "kaggle", "files", *TITLED, "--slug", "t-t", "--dry-run"],
     "rank": ["rank", PAIR[0], "teams", "--metric", "hosts.py", "--no-boost", "--jobs", "1", "--out", "board"],

@@ -27,17 +27,16 @@ ROWS = 120
 
 @pytest.fixture
 def files(tmp_path):
-    """A competition with four teams; two sent the same rows in another order, and one sent two files."""
+    """A competition with four teams, two of which sent the same rows in another order."""
     random = np.random.default_rng(0)
     solution = pd.DataFrame({"id": [f"r{row}" for row in range(ROWS)], "y": random.integers(2, size=ROWS)})
     solution.assign(patient=np.arange(ROWS) // 2).to_csv(tmp_path / "solution.csv", index=False)
+    (tmp_path / "teams").mkdir()
     for team, wrong in TEAMS.items():
-        for name in ("first", "second") if team == "Di" else ("first",):
-            (tmp_path / "teams" / team).mkdir(parents=True, exist_ok=True)
-            y = np.where(random.random(ROWS) < wrong, 1 - solution["y"], solution["y"])
-            solution.assign(y=y).to_csv(tmp_path / "teams" / team / f"{name}.csv", index=False)
-    copied = pd.read_csv(tmp_path / "teams" / "Bo" / "first.csv").sample(frac=1, random_state=0)
-    copied[["y", "id"]].to_csv(tmp_path / "teams" / "Cy" / "first.csv", index=False)
+        y = np.where(random.random(ROWS) < wrong, 1 - solution["y"], solution["y"])
+        solution.assign(y=y).to_csv(tmp_path / "teams" / f"{team}.csv", index=False)
+    copied = pd.read_csv(tmp_path / "teams" / "Bo.csv").sample(frac=1, random_state=0)
+    copied[["y", "id"]].to_csv(tmp_path / "teams" / "Cy.csv", index=False)
     (tmp_path / "accuracy.py").write_text(ACCURACY)
     return tmp_path
 
@@ -133,7 +132,7 @@ def test_too_few_items_say_nothing(files):
 
 @pytest.mark.filterwarnings("ignore:.*depends on the order of a submission's rows")
 def test_a_file_says_of_each_item_what_another_says_or_not(files):
-    submissions = [pd.read_csv(files / "teams" / team / "first.csv") for team in ("Ada", "Bo")]
+    submissions = [pd.read_csv(files / "teams" / f"{team}.csv") for team in ("Ada", "Bo")]
     solution = pd.read_csv(files / "solution.csv")
     for head in ("", "COMPLETE_SUBMISSION = True\n"):
         (files / "accuracy.py").write_text(head + ACCURACY)

@@ -254,7 +254,7 @@ def share_of_time(folder: Path) -> str:
             folder / board.SOLUTION, folder / board.SUBMISSIONS, boost=False, jobs=1, out=folder / "out"
         )
     functions: Any = pstats.Stats(profile).stats  # type: ignore[attr-defined]
-    wanted = {"given_by", "pack", "mistakes_of", "reviewed"}
+    wanted = {"given_by", "pack", "mistakes_of", "of_files", "of_best"}
     own = sum(told[3] for (_, _, name), told in functions.items() if name in wanted)
     whole = max(told[3] for told in functions.values())
     return f"{own / whole:.0%} of {whole:.1f} s"

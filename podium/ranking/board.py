@@ -30,6 +30,7 @@ from podium.ranking import (
     half_samples,
     jury,
     leaving_out,
+    review,
     robustness,
     similarity,
     site,
@@ -77,12 +78,14 @@ def board_of(
     teams_aside, of_aside = _that_do_not_compete(files, everybody, scored)
     examined = _examined(options, pool, sent, chosen, of_aside, prizes)
     chance = _of_chance(examined, leaderboard, inputs.runtimes, options, pool.solution, prizes)
-    variants, variant_ranks = _under_other_decisions(options, pool, examined, sent, leaderboard)
+    variants = _under_other_decisions(options, pool, examined, sent, leaderboard)
     entries = similarity.entries(leaderboard, files)
     similar = _similar(pool, files, leaderboard, examined, teams_aside, of_aside)
     found += cautions(leaderboard, files, prizes, entries, chance, decided, similar)
     found += _of_winners(inputs, examined, leaderboard, prizes, entries, pool.solution.higher_is_better)
     found = _with_those_of_speed(found, options, inputs, leaderboard, prizes)
+    # If the solution or the direction may be wrong, the whole board is.
+    found = [*review.of_files(inputs.submissions, scored, leaderboard, pool), *found]
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
     facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
     return FinalBoard(
@@ -90,7 +93,6 @@ def board_of(
         folder=folder,
         leaderboard=leaderboard.assign(**examining.measures_beside(examined)),
         submissions=shown,
-        rejected=_rejected(shown),
         failed=inputs.failed,
         similar=similar,
         facts=facts | of_site | _facts(options, inputs, pool.solution, leaderboard, shown, found),
@@ -100,10 +102,10 @@ def board_of(
         resamples=examined.resamples,
         chance=chance,
         site=site_table,
-        groups=examining.subpopulations(leaderboard["team"], examined),
-        group_sizes={} if examined.prepared is None else sizes_of_groups(examined.prepared),
-        variants=variants,
-        variant_ranks=variant_ranks,
+        **review.of_items(pool, leaderboard, chosen, entries, similar),
+        mistakes=_mistakes(inputs.submissions, scored),
+        **_of_groups(leaderboard["team"], examined),
+        **variants,
     )
 
 
@@ -220,12 +222,23 @@ def _of_chance(
 
 def _under_other_decisions(
     rules: Rules, pool: Pool, examined: Examined, sent: Sequence[Submission], leaderboard: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> dict[str, Any]:
     """Rank the files that count under other decisions about the metric and the rewards."""
     scores = examining.under_other_measures(examined)
     if rules.variants and examined.prepared is not None:
         scores |= examining.under_other_statistics(pool, sent, leaderboard)
-    return robustness.of_board(leaderboard, scores, rules, pool.solution.higher_is_better)
+    table, ranks = robustness.of_board(leaderboard, scores, rules, pool.solution.higher_is_better)
+    return {"variants": table, "variant_ranks": ranks}
+
+
+def _of_groups(teams: "pd.Series[str]", examined: Examined) -> dict[str, Any]:
+    """Collect the scores in each sub-population and its number of items, if the metric has any."""
+    if examined.prepared is None:
+        return {}
+    return {
+        "groups": examining.subpopulations(teams, examined),
+        "group_sizes": sizes_of_groups(examined.prepared),
+    }
 
 
 def _similar(
@@ -247,12 +260,6 @@ def _similar(
         teams += teams_aside.head(most).tolist()
     fingerprints = [each.fingerprint for each in details]
     return similarity.pairs(files, similarity.agreements(teams, fingerprints))
-
-
-def _rejected(files: pd.DataFrame) -> pd.DataFrame:
-    """List the files without a score, with the reasons."""
-    rejected = files.loc[files["rejected"].notna(), ["team", "submission", "rejected"]]
-    return rejected.reset_index(drop=True).rename(columns={"rejected": "reason"})
 
 
 def _reasons(files: pd.DataFrame) -> "pd.Series[Any]":
@@ -315,6 +322,16 @@ def _facts(
         "warnings": [*map(str, found)],
         **({} if inputs.teams.empty else {"decisions": inputs.teams.to_dict("records")}),
         **{name: read for name, read in solution.frame.attrs.items() if name == reading.READ},
+        **({"left_out": inputs.left_out.to_dict("records")} if len(inputs.left_out) else {}),
+    }
+
+
+def _mistakes(submissions: Sequence[Submission], scored: Sequence[Scored]) -> dict[tuple[str, str], list[str]]:
+    """What the companion takes for mistakes in files, by their teams and names."""
+    return {
+        file[:2]: [sentence for _, sentence in each.mistakes]
+        for file, each in zip(submissions, scored)
+        if each.mistakes
     }
 
 

@@ -231,8 +231,7 @@ def measures_beside(examined: Examined) -> dict[str, Floats]:
 
 def subpopulations(teams: "pd.Series[str]", examined: Examined) -> pd.DataFrame | None:
     """Collect the scores in each sub-population, or None if the metric has none."""
-    if examined.prepared is None:
-        return None
+    assert examined.prepared is not None
     measures, columns = _measures(examined), examined.prepared.measure_names
     scores = {name: measures[:, columns.index(name)] for name in _groups(examined.prepared)}
     return pd.DataFrame({"team": teams.to_numpy(), **scores}) if scores else None

@@ -42,8 +42,6 @@ class FinalBoard:
         The baselines with their scores, in the columns of the board. No calculation sees them.
     submissions : DataFrame
         Every file with its hash, its scores, whether it was chosen, and why.
-    rejected : DataFrame
-        The files that were not scored, with the reasons.
     failed : DataFrame
         The models that failed, with the reasons.
     similar : DataFrame
@@ -67,7 +65,6 @@ class FinalBoard:
     folder: Path
     leaderboard: pd.DataFrame
     submissions: pd.DataFrame
-    rejected: pd.DataFrame
     failed: pd.DataFrame
     similar: pd.DataFrame
     facts: dict[str, Any]
@@ -87,6 +84,13 @@ class FinalBoard:
     group_sizes: dict[str, int] = field(default_factory=dict)  # the number of items of each sub-population
     variants: pd.DataFrame | None = None
     variant_ranks: pd.DataFrame | None = None  # a row per team, with its rank under each decision
+
+    @property
+    def rejected(self) -> pd.DataFrame:
+        """The files that were not scored, with the reasons."""
+        files = self.submissions
+        rejected = files.loc[files["rejected"].notna(), ["team", "submission", "rejected"]]
+        return rejected.reset_index(drop=True).rename(columns={"rejected": "reason"})
 
     @property
     def pages(self) -> dict[str, str]:

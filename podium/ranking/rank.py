@@ -23,7 +23,6 @@ from podium.ranking.final import FinalBoard
 from podium.ranking.job import make_job, opened, probe, solution_of
 from podium.ranking.output import PAGE, STORE
 from podium.ranking.questions import Pool
-from podium.ranking.review import reviewed
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, find, read_failed, unzipped
 from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
@@ -214,7 +213,7 @@ def scored_board(
 ) -> tuple[FinalBoard, list[passes.Scored]]:
     """Score everything, and make the board; with what became of the submissions."""
     scored = passes.score(pool, inputs.submissions, options.seed)
-    final = reviewed(board_of(options, inputs, pool, scored, folder), inputs, pool, scored)
+    final = board_of(options, inputs, pool, scored, folder)
     if options.again is not None:
         final = made_again.compared(final, made_again.read(options.again), inputs.submissions, scored)
     return final, scored

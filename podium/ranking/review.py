@@ -1,8 +1,7 @@
-"""The step after a board is made: may the solution be wrong?"""
+"""May the solution be wrong? What files share, what a constant answer scores, and the items to look at."""
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,9 +9,7 @@ import pandas as pd
 from podium.common.statements import Statement
 from podium.contest import pipeline
 from podium.ranking import answer_key, store
-from podium.ranking.board import Inputs
 from podium.ranking.cautions import of_other_cells, shared_mistakes
-from podium.ranking.final import FinalBoard
 from podium.ranking.job import frame_of, sha256
 from podium.ranking.passes import Scored
 from podium.ranking.questions import Pool
@@ -24,30 +21,14 @@ from podium.scoring.evaluating import Solution
 from podium.scoring.explain import OTHER_CELLS
 
 
-def reviewed(final: FinalBoard, inputs: Inputs, pool: Pool, scored: Sequence[Scored]) -> FinalBoard:
-    """Add to a board what makes one doubt the solution."""
-    items, compared = _of_items(final, pool, scored)
-    pairs = [(file, each) for file, each in zip(inputs.submissions, scored) if each.scores is not None]
-    of_constant = _score_of_constant(pool, pairs)
-    facts = final.facts | {"constant": of_constant}
-    # If the solution or the direction may be wrong, the whole board is.
-    found = _of_files(pairs) + _of_best(final, of_constant)
-    facts["warnings"] = [*map(str, found), *facts["warnings"]]
-    if len(inputs.left_out):
-        facts["left_out"] = inputs.left_out.to_dict("records")
-    mistakes = {
-        (file.team, file.name): [sentence for _, sentence in each.mistakes]
-        for file, each in zip(inputs.submissions, scored)
-        if each.mistakes
-    }
-    return replace(final, facts=facts, items=items, files_compared=compared, mistakes=mistakes)
-
-
-def _of_files(pairs: Sequence[tuple[Submission, Scored]]) -> list[Statement]:
-    """Say which mistakes files share or have alone."""
+def of_files(
+    submissions: Sequence[Submission], scored: Sequence[Scored], leaderboard: pd.DataFrame, pool: Pool
+) -> list[Statement]:
+    """Say which mistakes files share or have alone, and that even the best one is worse than a constant."""
+    pairs = [(file, each) for file, each in zip(submissions, scored) if each.scores is not None]
     distinct = {each.fingerprint + each.side_digest: each.mistakes for _, each in pairs}
     found = shared_mistakes([*distinct.values()])
-    return found + of_other_cells(
+    found += of_other_cells(
         [
             (f"{file.team}/{file.name}", sentence)
             for file, each in pairs
@@ -55,16 +36,27 @@ def _of_files(pairs: Sequence[tuple[Submission, Scored]]) -> list[Statement]:
             if kind == OTHER_CELLS
         ]
     )
+    better = pool.solution.higher_is_better
+    first = leaderboard.sort_values("score", ascending=not better, kind="stable").iloc[0]
+    of_constant = _score_of_constant(pool, pairs)
+    if of_constant is not None and constant.is_worse(first["score"], of_constant, better):
+        whose = f"even the best score, that of {name_of(first['team'])}"
+        found.append(constant.statement(whose, first["score"], of_constant, better))
+    return found
 
 
-def _of_best(final: FinalBoard, of_constant: float | None) -> list[Statement]:
-    """Say that even the best file is worse than a constant answer."""
-    better = final.facts["higher_is_better"]
-    first = final.leaderboard.sort_values("score", ascending=not better, kind="stable").iloc[0]
-    if of_constant is None or not constant.is_worse(first["score"], of_constant, better):
-        return []
-    whose = f"even the best score, that of {name_of(first['team'])}"
-    return [constant.statement(whose, first["score"], of_constant, better)]
+def of_items(
+    pool: Pool,
+    leaderboard: pd.DataFrame,
+    chosen: Sequence[Scored],
+    entries: Sequence[int],
+    similar: pd.DataFrame,
+) -> dict[str, Any]:
+    """List the items, those to look at first, and count the best files that are compared there."""
+    rows = answer_key.best_rows(leaderboard, entries, similar, pool.solution.higher_is_better)
+    kept = [pool.load(chosen[row].entry) for row in rows]
+    told = answer_key.of_best(pool.solution, [entry for entry in kept if entry is not None])
+    return {} if told is None else dict(zip(("items", "files_compared"), told))
 
 
 def _constant_answers(
@@ -98,14 +90,3 @@ def _score_of_constant(pool: Pool, pairs: Sequence[tuple[Submission, Scored]]) -
     if entry.statistics is not None and entry.header["measured"] != pool.job.measured:
         scores = evaluating.scores_of(pool.solution, entry.statistics)
     return float(scores[pool.solution.deciding])
-
-
-def _of_items(final: FinalBoard, pool: Pool, scored: Sequence[Scored]) -> tuple[pd.DataFrame | None, int]:
-    """List the items, those to look at first, and count the best files that are compared there."""
-    board, files = final.leaderboard, final.submissions
-    counts = files[files["chosen"]]
-    number_of = dict(zip(counts["team"], counts.index))
-    rows = answer_key.best_rows(board, final.entries, final.similar, pool.solution.higher_is_better)
-    entries = [pool.load(scored[number_of[team]].entry) for team in board["team"].iloc[rows]]
-    told = answer_key.of_best(pool.solution, [entry for entry in entries if entry is not None])
-    return told or (None, 0)

@@ -18,8 +18,6 @@ from podium.ranking.uncertainty import Certainty
 from podium.statistics import Doubt, Reason
 from tests.support.boards import TABLE_2
 
-NOTHING = pd.DataFrame(columns=["team", "submission", "reason"])
-
 
 def run_of(
     leaderboard: pd.DataFrame, rules: Rules | None = None, higher_is_better=True, boosted=True, **more
@@ -55,14 +53,13 @@ def run_of(
         sha256="0" * 64, fingerprint="0" * 64, why="best", chosen=True
     )
     failed = more.pop("failed", pd.DataFrame(columns=["team", "model", "reason"]))
-    rejected = more.pop("rejected", NOTHING)
     similar = pd.DataFrame(columns=["team", "other_team", "agreement"])
     options = Options(out="final", **dataclasses.asdict(rules))
-    submissions = submissions.assign(rejected=None)
+    submissions = pd.concat([submissions.assign(rejected=None), more.pop("rejected", None)])
     prizes = jury.prizes_of(leaderboard, jury.NOTHING_DECIDED, rules.prizes)
     leaderboard = jury.with_prizes(leaderboard, prizes)
     out = Path("final")
-    return FinalBoard(options, out, leaderboard, submissions, rejected, failed, similar, facts, prizes, **more)
+    return FinalBoard(options, out, leaderboard, submissions, failed, similar, facts, prizes, **more)
 
 
 def chance(teams: int, prizes: int = 3, **columns) -> Certainty:
@@ -258,7 +255,7 @@ def test_a_metric_without_statistics_has_no_bootstrap_and_no_empty_section():
 
 def test_who_is_not_on_the_board_and_why():
     failed = pd.DataFrame({"team": ["Fay", "T1"], "model": ["run.py", "x"], "reason": ["exit code 1", "y"]})
-    rejected = pd.DataFrame({"team": ["Guy"], "submission": ["g.csv"], "reason": ["<row_id> twice"]})
+    rejected = pd.DataFrame({"team": ["Guy"], "submission": ["g.csv"], "rejected": ["<row_id> twice"]})
     run = run_of(board_of(2), boosted=False, failed=failed, rejected=rejected)
     assert page._absent(run) == [
         ("Fay", "model run.py", "failed: exit code 1"),

@@ -16,6 +16,7 @@ import podium
 from podium import statistics
 from podium.metric import hosted
 from podium.scoring import evaluating
+from podium.scoring.alignment import names_of_rows
 from podium.statistics import halves
 from tests.support.samples import Case, case_of
 
@@ -103,8 +104,8 @@ def test_a_narrowed_solution_narrows_what_it_scores(case: Case) -> None:
     whole = evaluating.prepare(case.loaded, case.solution, {"row_id_column_name": case.row_id})
     numbers = evaluating.evaluate(whole, case.submission).statistics
     some = whole.prepared["All"].items[::2]
-    narrow = evaluating.narrowed(whole, evaluating.names_of_rows(whole).isin(some).to_numpy())
-    again = evaluating.narrowed(narrow, evaluating.names_of_rows(narrow).isin(some[:-1]).to_numpy())
+    narrow = evaluating.narrowed(whole, names_of_rows(whole).isin(some).to_numpy())
+    again = evaluating.narrowed(narrow, names_of_rows(narrow).isin(some[:-1]).to_numpy())
     for solution, items in ((narrow, some), (again, some[:-1])):
         kept = np.isin(whole.prepared["All"].items, items)
         part = statistics.part(whole.prepared["All"], kept)

@@ -14,6 +14,7 @@ from podium.common.wording import counted, listed
 from podium.contest import pipeline, reading
 from podium.metric.contract import Metric, Progress
 from podium.scoring import evaluating
+from podium.scoring.alignment import names_of_rows
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables.files import is_table_name, read_text
 from podium.tables.formats import write_table
@@ -81,7 +82,7 @@ def _chosen(whole: Solution, options: Options) -> tuple[Solution, list[str]]:
     if options.essays is None:
         return replace(whole, further=further), []
     ids = {line.strip() for line in read_text(options.essays, UsageError).splitlines()} - {""}
-    names = evaluating.names_of_rows(whole)
+    names = names_of_rows(whole)
     kept = names.isin(ids)
     if not kept.any():
         found = repr(min(ids)) if ids else "an empty file"

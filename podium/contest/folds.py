@@ -11,6 +11,7 @@ from podium.common.errors import UsageError
 from podium.common.wording import listed, natural_order
 from podium.contest import pipeline
 from podium.scoring import evaluating
+from podium.scoring.alignment import names_of_rows
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables.formats import read_texts
 
@@ -24,7 +25,7 @@ def by_fold(evaluation: Evaluation, path: Path) -> pd.DataFrame:
         found = listed([*map(str, table)])
         raise UsageError(f"{path}: expected ids in the first column, and a column fold, found {found}")
     solution, of_id = evaluation.solution, dict(zip(table.iloc[:, 0], table["fold"]))
-    names = evaluating.names_of_rows(solution)
+    names = names_of_rows(solution)
     fold = names.map(of_id)
     if fold.isna().any():
         lacking = names[fold.isna()].unique().tolist()

@@ -37,6 +37,7 @@ from podium.contest import reading
 from podium.metric.contract import Metric, Progress
 from podium.metric.shapes import FINITE, ContractError, demand
 from podium.scoring import evaluating, misfits, verdicts
+from podium.scoring.alignment import comparable
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.scoring.verdicts import Platform, Use
 from podium.tables import ids
@@ -236,7 +237,7 @@ def differences(solution: Solution, submission: pd.DataFrame, problem: ToolError
     is_other = isinstance(problem, ContractError) and problem.finding.name != FINITE
     if solution.metric.is_built_in or is_other or isinstance(problem.__cause__, MemoryError):
         return []
-    given = evaluating.comparable(solution, submission)
+    given = comparable(solution, submission)
     accepts = None if isinstance(problem, SubmissionRejected) else _accepts(solution)
     return misfits.found(solution, given, accepts)
 

@@ -26,7 +26,8 @@ from podium.ranking.jury import Prizes
 from podium.ranking.passes import Scored
 from podium.ranking.questions import Pool
 from podium.ranking.submissions import Submission
-from podium.scoring.evaluating import Solution, answers_for
+from podium.scoring.alignment import answers_for
+from podium.scoring.evaluating import Solution
 from podium.statistics import Doubt, Reason, halves
 from podium.statistics.doubts import FEWEST_ITEMS, Reaction, Units
 from podium.statistics.population import Scores

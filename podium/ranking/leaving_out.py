@@ -12,6 +12,7 @@ from podium.common.errors import HostError
 from podium.common.options import as_option
 from podium.common.statements import Statement, say
 from podium.scoring import evaluating
+from podium.scoring.alignment import names_of_rows
 from podium.scoring.evaluating import Solution
 from podium.tables.files import Location
 from podium.tables.schema import REMARK, TEXT, Table, wrong
@@ -28,7 +29,7 @@ def read(path: Location) -> pd.DataFrame:
 
 def check(whole: Solution, table: pd.DataFrame, path: Location | None) -> list[Statement]:
     """Refuse items that the solution lacks, or that leave nothing to decide; tell what follows from others."""
-    names = evaluating.names_of_rows(whole)
+    names = names_of_rows(whole)
     known = {*names}
     for row, item in enumerate(table["item"]):
         if item not in known:
@@ -62,7 +63,7 @@ def narrowed(solution: Solution, items: Collection[str]) -> Solution:
     """Leave items out of a solution, and of every submission that it scores."""
     if not items:
         return solution
-    kept = ~evaluating.names_of_rows(solution).isin({*items}).to_numpy()
+    kept = ~names_of_rows(solution).isin({*items}).to_numpy()
     if not kept.any():
         raise HostError(f"{as_option('left_out')}: expected some items that are not left out, found none")
     return evaluating.narrowed(solution, kept)

@@ -32,7 +32,7 @@ def evaluated(evaluation: Any) -> Any | None:
     make = solution.metric.companion.sample_submission
     if make is None and solution.metric.complete_submission:
         return None
-    truth = solution.frame[solution.rows["All"]]
+    truth = solution.frame[solution.counts]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -29,6 +29,7 @@ from podium.common.wording import counted, printable
 from podium.metric import guard, hosted
 from podium.metric.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
 from podium.scoring import constant, misfits
+from podium.scoring.alignment import answers_for, answers_to
 from podium.statistics import halves
 from podium.tables import ids, names
 from podium.tables.frames import as_frame
@@ -37,9 +38,6 @@ USAGE = ids.USAGE
 ALL = "All"
 PARTS = ("Public", "Private")
 IGNORED = "Ignored"
-OTHER_ROWS = (
-    "if submissions may have other rows than the solution, the metric file says COMPLETE_SUBMISSION = True"
-)
 ROWS_SHOWN = 20  # of a table in a notebook
 
 
@@ -97,6 +95,16 @@ class Solution:
         return self.frame.assign(**{USAGE: np.select(list(parts.values()), list(parts), IGNORED)})
 
     @property
+    def counts(self) -> Bools:
+        """Which rows count."""
+        return self.rows[ALL]
+
+    @property
+    def is_one_part(self) -> bool:
+        """Whether the host ranks with the rows of one part alone."""
+        return len(self.rows.keys() & {*PARTS}) == 1
+
+    @property
     def deciding(self) -> str:
         """The part that decides the final ranking: "Private" if there is such a part, otherwise "All"."""
         return PARTS[1] if PARTS[1] in self.rows else ALL
@@ -114,7 +122,7 @@ class Solution:
         """
         rows = self.rows[ALL] if rows is None else rows
         frame, is_complete = self.frame[rows], self.metric.complete_submission
-        if not self.prepared:  # `_rows_for` has put them into this order
+        if not self.prepared:  # `answers_for` has put them into this order
             answers = submission if is_complete else submission[rows]
         else:
             answers = answers_to(self, submission, rows)
@@ -467,17 +475,6 @@ def items_of(prepared: Prepared, rows: Bools, part: str) -> Bools:
     return number > 0
 
 
-def names_of_rows(solution: Solution) -> "pd.Series[Any]":
-    """Name the item of each row that counts: as its metric says, or each row by its id."""
-    counts, row_id = solution.rows[ALL], solution.arguments["row_id_column_name"]
-    if solution.prepared:
-        prepared = solution.prepared[ALL]
-        items = np.array([*map(str, prepared.items)], dtype=object)[prepared.item_of_row]
-        return pd.Series(items, index=solution.frame.index[counts])
-    _check_row_ids(solution, row_id)
-    return ids.texts(solution.frame[row_id])[counts]
-
-
 def narrowed(solution: Solution, kept: Bools) -> Solution:
     """Make a solution of some of the rows that count; submissions to it are narrowed in the same way.
 
@@ -489,20 +486,6 @@ def narrowed(solution: Solution, kept: Bools) -> Solution:
     everything = solution.frame[columns] if solution.narrowed_from is None else solution.narrowed_from
     part = prepare(solution.metric, solution.table[rows], solution.arguments)
     return replace(part, narrowed_from=everything, further=dict(solution.further))
-
-
-def _narrowed_alike(solution: Solution, everything: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
-    """Leave out answers to rows that a solution has lost, and keep those that answer no row at all."""
-    submission = ids.as_in(everything, submission, everything.columns)
-    row_id = solution.arguments["row_id_column_name"]
-    # A metric that matches complete submissions by other ids, such as those of essays, names rows as it likes.
-    others = [name for name in everything if name != row_id and solution.metric.complete_submission]
-    column = next((name for name in [*others, row_id] if name in everything and name in submission), None)
-    if column is None or list(submission.columns).count(column) > 1:
-        return submission
-    known, left = (set(ids.texts(table[column])) for table in (everything, solution.frame))
-    narrower: pd.DataFrame = submission[~ids.texts(submission[column]).isin(known - left)]
-    return narrower
 
 
 def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
@@ -526,69 +509,9 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
     return Evaluation(solution, submission, scores, numbers, read, compared)
 
 
-def answers_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows of a submission that count; without statistics, in the order of the solution."""
-    if solution.narrowed_from is not None:
-        submission = _narrowed_alike(solution, solution.narrowed_from, submission)
-    submission = ids.as_in(solution.frame, submission, ids.columns_of(solution.arguments))
-    if not solution.prepared:
-        return _rows_for(solution, submission)
-    if solution.metric.is_built_in or solution.metric.complete_submission:
-        return answers_to(solution, submission, solution.rows[ALL])
-    return solution.tables(submission)[1]  # a custom metric's statistics get the same rows as its score
-
-
-def comparable(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
-    """A submission without the answers to rows that this part of a whole solution lacks."""
-    if solution.narrowed_from is not None:
-        submission = _narrowed_alike(solution, solution.narrowed_from, submission)
-    row_id = solution.arguments["row_id_column_name"]
-    if not _is_one_part(solution) or list(submission).count(row_id) != 1 or row_id not in solution.frame:
-        return submission
-    known = ids.texts(submission[row_id]).isin(ids.texts(solution.frame[row_id]))
-    return submission[known] if known.any() else submission
-
-
-def _is_one_part(solution: Solution) -> bool:
-    """Tell whether the host ranks with the rows of one part alone."""
-    return len(solution.rows.keys() & {*PARTS}) == 1
-
-
 def _with_progress(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:
     """The argument ``progress`` for a step of a metric that takes it; nothing for another one."""
     return {"progress": progress} if "progress" in inspect.signature(step).parameters else {}
-
-
-def _rows_for(solution: Solution, submission: pd.DataFrame) -> pd.DataFrame:
-    """Put a submission into the order of the solution, as platforms do before they call a metric.
-
-    A metric without statistics needs all rows in this order. With ``COMPLETE_SUBMISSION`` it matches the rows
-    itself.
-    """
-    if solution.metric.complete_submission:
-        return submission
-    row_id = solution.arguments["row_id_column_name"]
-    _check_row_ids(solution, row_id)
-    if _is_one_part(solution) and row_id in submission:
-        submission = submission[ids.texts(submission[row_id]).isin(ids.texts(solution.frame[row_id]))]
-    return aligned(solution.frame, submission, row_id)
-
-
-def aligned(frame: pd.DataFrame, submission: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """Put the rows of a submission into the order of a solution; tell the host what other rows need."""
-    try:
-        return ids.in_order(frame, submission, row_id)
-    except SubmissionRejected as problem:
-        if row_id in submission and sorted(ids.texts(frame[row_id])) != sorted(ids.texts(submission[row_id])):
-            problem.for_host = OTHER_ROWS
-        raise
-
-
-def _check_row_ids(solution: Solution, row_id: str) -> None:
-    """Make sure that a solution has the column that names its rows."""
-    if row_id not in solution.frame:
-        columns = ", ".join(map(str, solution.frame.columns))
-        raise HostError(f"the solution has no column {row_id}; it has {columns}")
 
 
 def _scores_of_parts(solution: Solution, submission: pd.DataFrame) -> dict[str, float]:
@@ -622,17 +545,6 @@ def _named(part: str) -> Iterator[None]:
         if part != ALL:
             problem.for_host = f"on the {part} part alone"
         raise
-
-
-def answers_to(solution: Solution, submission: pd.DataFrame, rows: Bools) -> pd.DataFrame:
-    """Select the rows of a submission that the metric gets for some rows of the solution, as Kaggle does."""
-    row_id = solution.arguments["row_id_column_name"]
-    is_clear = all(list(table.columns).count(row_id) == 1 for table in (solution.frame, submission))
-    if solution.metric.complete_submission or rows.all() or not is_clear:
-        return submission
-    others = ids.texts(solution.frame[row_id])[~rows]
-    answers: pd.DataFrame = submission[~ids.texts(submission[row_id]).isin(others)]
-    return answers
 
 
 def scores_of(solution: Solution, numbers: Floats) -> dict[str, float]:

@@ -85,7 +85,7 @@ def found(
 def of_cells(solution: Any, submission: pd.DataFrame) -> list[Misfit]:
     """Compare the cells of columns that have the same name, or of the only one in each table beside the ids."""
     columns, own = _beside_ids(solution, solution.frame), _beside_ids(solution, submission)
-    truth = solution.frame[solution.rows["All"]]
+    truth = solution.frame[solution.counts]
     pairs = [(name, name) for name in columns[:MOST_COLUMNS] if name in own]
     if len(columns) == len(own) == 1:
         pairs = [(columns[0], own[0])]

@@ -10,6 +10,7 @@ from podium.contest import reading
 from podium.hosting.kaggle import acceptance, emulate, fresh
 from podium.metric import hosted
 from podium.scoring import evaluating
+from podium.scoring.alignment import OTHER_ROWS
 from tests.support.host_line import (
     ACCURACY,
     EQUAL,
@@ -78,7 +79,7 @@ def test_parameters(capsys, accuracy, in_process):
 
 
 EMPTY = "host only: the column answer is empty in row number 5"
-OTHER = f"; {evaluating.OTHER_ROWS}"
+OTHER = f"; {OTHER_ROWS}"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from podium.common.errors import HostError
 from podium.metric import hosted
 from podium.ranking import leaving_out
 from podium.scoring import evaluating
+from podium.scoring.alignment import names_of_rows
 from tests.support.frames import solution
 from tests.support.samples import case_of
 
@@ -92,7 +93,7 @@ def test_complete_submissions_are_narrowed_with_the_solution(name):
     """An item counts for nobody, as if neither side had ever had it; only its rows of a submission go."""
     loaded, _, truth, submission, row_id = case_of(name)
     whole = evaluating.prepare(loaded, truth, {})
-    names = evaluating.names_of_rows(whole)
+    names = names_of_rows(whole)
     gone = [*names.unique()[:2]]
     narrow = leaving_out.narrowed(whole, gone)
     assert not {*gone} & {*map(str, narrow.prepared["All"].items)}
@@ -111,7 +112,7 @@ def test_a_board_of_complete_submissions_is_verified_without_items(name, tmp_pat
     (tmp_path / "teams").mkdir()
     truth.to_csv(tmp_path / "solution.csv", index=False)
     submission.to_csv(tmp_path / "teams" / "Ada.csv", index=False)
-    gone = evaluating.names_of_rows(evaluating.prepare(loaded, truth, {})).unique()[:2]
+    gone = names_of_rows(evaluating.prepare(loaded, truth, {})).unique()[:2]
     table_of(*((item, "odd") for item in gone)).to_csv(tmp_path / "out.csv", index=False)
     files = tmp_path / "solution.csv", tmp_path / "teams"
     how = {"metric": name, "boost": False, "resamples": 0, "jobs": 1}

@@ -14,7 +14,7 @@ import pandas as pd
 from podium.cli import main
 from podium.contest import pipeline, recorded
 from podium.metric import hosted
-from podium.scoring import evaluating
+from podium.scoring.alignment import names_of_rows
 from tests.support.samples import ROOT
 
 METRIC = """
@@ -75,7 +75,7 @@ class Contest(NamedTuple):
         """The ids of its items."""
         metric, parameters, _ = recorded.completed(self.solution, self.metric or None, self.parameters)
         solution = pipeline.opened(metric, str(self.solution), parameters)
-        return sorted(evaluating.names_of_rows(solution).unique())
+        return sorted(names_of_rows(solution).unique())
 
 
 def _written(table: pd.DataFrame, path: Path) -> Path:

@@ -20,6 +20,7 @@ from podium.hosting.kaggle import acceptance, fresh, kernel
 from podium.metric import adapted, hosted, shapes
 from podium.metric.shapes import FINITE, Finding, Level
 from podium.scoring import evaluating, misfits
+from podium.scoring.alignment import aligned
 from podium.scoring.evaluating import ALL
 from podium.tables import ids
 from podium.tables.files import AS_CSV, Location, read_bytes
@@ -154,7 +155,7 @@ def as_kaggle_aligns(
 ) -> pd.DataFrame:
     """Make the checks that Kaggle makes before it calls the metric, and put rows into the solution's order."""
     if not complete_submission:
-        return evaluating.aligned(solution, submission, row_id)
+        return aligned(solution, submission, row_id)
     if row_id not in submission:
         raise SubmissionRejected(f"ID column {row_id} not found in submission")
     ids.refuse_empty(submission)

@@ -102,8 +102,13 @@ def flag_of(name: str) -> str:
 def made(kind: Callable[..., T], values: Mapping[str, Any]) -> T:
     """Make options of what was given; None stands for what was not."""
     declared = inspect.signature(kind).parameters
-    needed = {name for name, each in declared.items() if each.default is each.empty}
-    given = {name: value for name, value in values.items() if value is not None or name in needed}
+    # A first argument that may be left out has no default, because others that are needed stand behind it.
+    missing = {
+        name: None
+        for name, each in declared.items()
+        if each.default is each.empty and type(None) in typing.get_args(each.annotation)
+    }
+    given = missing | {name: value for name, value in values.items() if value is not None}
     further = {GIVEN: frozenset(given)} if GIVEN in declared else {}
     options = kind(**given, **further)
     if fault := fault_in(options):

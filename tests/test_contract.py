@@ -483,6 +483,12 @@ def fault_of_companion(folder: Path, old: str, new: str) -> str:
     return str(caught.value)
 
 
+def test_a_submission_that_a_companion_makes_is_a_table() -> None:
+    assert shapes.made_submission("sample_submission", SUBMISSION) is SUBMISSION
+    with pytest.raises(CompanionError, match=r"sample_submission\(\): expected a table, found NoneType$"):
+        shapes.made_submission("sample_submission", None)
+
+
 @pytest.mark.parametrize("slip", ["no companion", "a notice alone"])
 def test_commands_name_the_slip_of_a_companion(
     tmp_path: Path, monkeypatch: Any, capsys: Any, slip: str

@@ -217,17 +217,6 @@ def test_some_rows_of_a_metric_with_score_alone(call, is_complete, tmp_path):
         assert call(whole, stranger, "--metric", file, "--essays", ids, "-b")[0] == 3
 
 
-def test_the_worked_example_of_scifact_out_of_a_complete_submission(call, tmp_path):
-    (tmp_path / "ids.txt").write_text("52\n")
-    samples = hosted.folder("scifact") / "samples"
-    files = samples / "claims.jsonl", samples / "predictions.jsonl"
-    code, out, _ = call(*files, "--metric", "scifact", "--essays", tmp_path / "ids.txt", "--json")
-    measures = json.loads(out)["measures"]
-    assert code == 0
-    assert [measures[f"abstract_rationalized_{name}"] for name in ("precision", "recall", "f1")] == [0.5] * 3
-    assert [measures[f"sentence_label_{name}"] for name in ("precision", "recall")] == [1 / 5, 1 / 4]
-
-
 def test_the_signature_has_whatever_changes_the_score(call, fold, tmp_path):
     ids, predicted = fold
     (tmp_path / "ids.txt").write_text("\n".join(ids[:5]))

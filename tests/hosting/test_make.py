@@ -1082,42 +1082,6 @@ def test_a_carriage_return_in_a_label(capsys, labels):
     assert (code, out.splitlines()[0]) == (0, "Score    1.000000")
 
 
-NO_DEFAULTS = ACCURACY.replace("points: float = 1.0", "points: float, power: int")
-NO_DEFAULTS = NO_DEFAULTS.replace(
-    "BODY", "return points * (solution['answer'] - submission['guess']).abs().pow(power).mean()"
-)
-
-
-@pytest.mark.slow
-def test_parameters_without_defaults_in_every_command(capsys, labels):
-    """Also for a sample of one's own; it is asked for all of them at once."""
-    Path("mine.py").write_text(NO_DEFAULTS)
-    table = pd.read_csv(labels).assign(answer=np.random.default_rng(0).integers(0, 9, 60))
-    table.to_csv(labels, index=False)
-    table[["id"]].assign(guess=4).to_csv("sample.csv", index=False)
-    code, _, err = make_labels(capsys, labels, "--sample", "sample.csv")
-    assert (code, "give --set points=… --set power=…" in err) == (4, True)
-    code, _, err = make_labels(capsys, labels, "--sample", "sample.csv", "--set", "points=2", "power=2")
-    assert (code, "write --set points=2 --set power=2" in err) == (2, True)
-    given = ["--set", "points=2", "--set", "power=2"]
-    code, _, err = make_labels(capsys, labels, *given)
-    assert code == 2
-    assert "a table with the column id, as in the labels, and the answers in columns that mine.py reads" in err
-    assert make_labels(capsys, labels, "--sample", "sample.csv", *given, "--test", 0.5)[0] == 0
-    pair = [Path("files/private/solution.csv"), Path("files/public/sample_submission.csv")]
-    dates = ["--start", "2027-01-01", "--switch", "2027-02-01", "--end", "2027-03-01"]
-    Path("teams").mkdir()
-    Path("teams/Ada.csv").write_bytes(pair[1].read_bytes())
-    for line in (
-        ["score", *pair],
-        ["emulate", *pair],
-        ["check", "mine.py", *pair],
-        ["rank", pair[0], "teams", "--no-boost", "--resamples", 0, "--out", "board"],
-        ["bundle", "evalai", "files", "--title", "T", *dates, "--out", "bundle"],
-    ):
-        assert run_podium(capsys, *line)[0] == 0, line
-
-
 def parts_made() -> pd.DataFrame:
     """Every row of the made files, with its part in the column Usage."""
     train = pd.read_csv("files/public/train.csv").assign(Usage="train")

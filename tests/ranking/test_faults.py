@@ -338,31 +338,6 @@ def test_what_a_full_machine_refuses_is_a_fault(folder, call):
     assert "1 submission could not be scored, through no fault of its own" in err
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="kinds of Linux")
-def test_what_is_no_file_is_rejected_and_waited_for_by_nobody(folder, call):
-    """A link to the solution would get the best score, and a pipe would never end."""
-    teams = folder / "teams"
-    for name in ("link", "folder", "circle", "loop", "nowhere"):
-        (teams / name).mkdir()
-    (teams / "link" / "a.csv").symlink_to(folder / "solution.csv")
-    (teams / "folder" / "a").symlink_to(folder)
-    (teams / "circle" / "a").symlink_to(teams / "circle")
-    (teams / "loop" / "a.csv").symlink_to(teams / "loop" / "a.csv")
-    (teams / "nowhere" / "a.csv").symlink_to(folder / "nowhere.csv")
-    os.mkfifo(teams / "pipe.csv")
-    assert call()[0] == 0
-    rejected = pd.read_csv(folder / "final" / "rejected.csv", dtype=str).set_index("team")
-    assert rejected["reason"].to_dict() == {
-        "03": "three rows",
-        "pipe": "expected a regular file, found a pipe",
-        **dict.fromkeys(
-            ("link", "folder", "circle", "loop", "nowhere"), "expected a regular file, found a link"
-        ),
-    }
-    assert scores(folder) == RIGHT
-    assert cli.main(["verify", str(folder / "final"), "--jobs", "1"]) == 0
-
-
 def test_work_that_always_raises_ends_in_a_sentence(tmp_path):
     def broken(things):
         raise KeyError("x")

@@ -114,16 +114,6 @@ def test_rows_of_one_patient_are_drawn_together(files):
         rank(files, "other", items="day")
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*nothing is said about chance")
-@pytest.mark.parametrize("resamples", [0, 50])
-def test_a_board_without_prizes(files, resamples):
-    board = rank(files, prizes=0, resamples=resamples)
-    assert board.leaderboard["rank"].tolist() == [1, 2, 3, 4]
-    assert not any("prize" in sentence for sentence in board.summary)
-    assert podium.verify(files / "final", jobs=1)
-
-
 def test_too_few_items_say_nothing(files):
     board = rank(files, items="y")
     assert board.certainty is None

@@ -107,6 +107,10 @@ def _uses(trees: dict[Path, ast.Module]) -> dict[tuple[str, str], set[str]]:
                     uses.setdefault(origin.get(of.id, (path.stem, of.id)), set()).add(node.attr)
                 elif isinstance(of, ast.Attribute) and isinstance(of.value, ast.Name):
                     uses.setdefault((of.value.id, of.attr), set()).add(node.attr)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+                given, function = node.args[0], node.func.attr  # such as texts.str.fullmatch(PATTERN)
+                if isinstance(given, ast.Name) and function in SCANNING | ANCHORED:
+                    uses.setdefault(origin.get(given.id, (path.stem, given.id)), set()).add(function)
     return uses
 
 

@@ -256,7 +256,15 @@ def read_texts(path: Location, error: type[ToolError]) -> pd.DataFrame:
 def parse_texts(content: bytes, name: str, error: type[ToolError]) -> pd.DataFrame:
     """Take the texts of a table from a file's content."""
     frame = parse_table(content, name, None, error)
-    return frame.astype(object).where(frame.notna() & (frame != ""), None)
+    del content  # which may be large
+    return pd.DataFrame({column: _shared(frame.pop(column)) for column in [*frame]}, dtype=object)
+
+
+def _shared(cells: pd.Series) -> pd.Series:
+    """Texts of which equal ones are one object in memory; None where a cell is empty."""
+    codes, texts = pd.factorize(cells)
+    once = np.append(texts.astype(object), None)
+    return pd.Series(np.where(once == "", None, once)[codes], index=cells.index, dtype=object)
 
 
 def _rows_of(file: TextIO, strict: bool = True) -> Any:

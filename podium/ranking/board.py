@@ -85,9 +85,12 @@ def board_of(
     found += _of_winners(inputs, examined, leaderboard, prizes, entries, pool.solution.higher_is_better)
     found = _with_those_of_speed(found, options, inputs, leaderboard, prizes)
     # If the solution or the direction may be wrong, the whole board is.
-    found = [*review.of_files(inputs.submissions, scored, leaderboard, pool), *found]
+    of_constant = review.score_of_constant(inputs.submissions, scored, pool)
+    of_solution = review.of_best(leaderboard, of_constant, pool.solution.higher_is_better)
+    found = [*review.of_files(inputs.submissions, scored), *of_solution, *found]
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
-    facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
+    ties = decided if any(decided) else []
+    facts = {"rule": rule, "silence": examined.silence, "ties": ties, "constant": of_constant}
     return FinalBoard(
         options=options,
         folder=folder,

@@ -21,14 +21,12 @@ from podium.scoring.evaluating import Solution
 from podium.scoring.explain import OTHER_CELLS
 
 
-def of_files(
-    submissions: Sequence[Submission], scored: Sequence[Scored], leaderboard: pd.DataFrame, pool: Pool
-) -> list[Statement]:
-    """Say which mistakes files share or have alone, and that even the best one is worse than a constant."""
+def of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) -> list[Statement]:
+    """Say which mistakes files share or have alone."""
     pairs = [(file, each) for file, each in zip(submissions, scored) if each.scores is not None]
     distinct = {each.fingerprint + each.side_digest: each.mistakes for _, each in pairs}
     found = shared_mistakes([*distinct.values()])
-    found += of_other_cells(
+    return found + of_other_cells(
         [
             (f"{file.team}/{file.name}", sentence)
             for file, each in pairs
@@ -36,13 +34,15 @@ def of_files(
             if kind == OTHER_CELLS
         ]
     )
-    better = pool.solution.higher_is_better
-    first = leaderboard.sort_values("score", ascending=not better, kind="stable").iloc[0]
-    of_constant = _score_of_constant(pool, pairs)
-    if of_constant is not None and constant.is_worse(first["score"], of_constant, better):
-        whose = f"even the best score, that of {name_of(first['team'])}"
-        found.append(constant.statement(whose, first["score"], of_constant, better))
-    return found
+
+
+def of_best(leaderboard: pd.DataFrame, of_constant: float | None, higher_is_better: bool) -> list[Statement]:
+    """Say that even the best file is worse than a constant answer."""
+    first = leaderboard.sort_values("score", ascending=not higher_is_better, kind="stable").iloc[0]
+    if of_constant is None or not constant.is_worse(first["score"], of_constant, higher_is_better):
+        return []
+    whose = f"even the best score, that of {name_of(first['team'])}"
+    return [constant.statement(whose, first["score"], of_constant, higher_is_better)]
 
 
 def of_items(
@@ -71,11 +71,12 @@ def _constant_answers(
     return entries
 
 
-def _score_of_constant(pool: Pool, pairs: Sequence[tuple[Submission, Scored]]) -> float | None:
+def score_of_constant(submissions: Sequence[Submission], scored: Sequence[Scored], pool: Pool) -> float | None:
     """The score of a constant answer in the form of the first file by name, or None if it has none.
 
     It is kept in the store.
     """
+    pairs = [(file, each) for file, each in zip(submissions, scored) if each.scores is not None]
     file, became = min(pairs, key=lambda pair: pair[0][:2])
     context = sha256(repr((pool.job.context, "constant")).encode())
     entry = pool.load(store.name_of(context, became.digests))

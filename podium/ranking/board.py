@@ -83,14 +83,11 @@ def board_of(
     similar = _similar(pool, files, leaderboard, examined, teams_aside, of_aside)
     found += cautions(leaderboard, files, prizes, entries, chance, decided, similar)
     found += _of_winners(inputs, examined, leaderboard, prizes, entries, pool.solution.higher_is_better)
-    found = _with_those_of_speed(found, options, inputs, leaderboard, prizes)
     # If the solution or the direction may be wrong, the whole board is.
-    of_constant = review.score_of_constant(inputs.submissions, scored, pool)
-    of_solution = review.of_best(leaderboard, of_constant, pool.solution.higher_is_better)
-    found = [*review.of_files(inputs.submissions, scored), *of_solution, *found]
+    of_solution, constant = review.of_solution(inputs.submissions, scored, leaderboard, pool)
+    found = [*of_solution, *_with_those_of_speed(found, options, inputs, leaderboard, prizes)]
     shown = files.assign(rejected=_reasons(files)).drop(columns="failed")
-    ties = decided if any(decided) else []
-    facts = {"rule": rule, "silence": examined.silence, "ties": ties, "constant": of_constant}
+    facts = {"rule": rule, "silence": examined.silence, "ties": decided if any(decided) else []}
     return FinalBoard(
         options=options,
         folder=folder,
@@ -98,7 +95,7 @@ def board_of(
         submissions=shown,
         failed=inputs.failed,
         similar=similar,
-        facts=facts | of_site | _facts(options, inputs, pool.solution, leaderboard, shown, found),
+        facts=facts | of_site | _facts(options, inputs, pool.solution, leaderboard, shown, found, constant),
         prizes=prizes,
         baselines=baselines,
         entries=entries,
@@ -308,10 +305,12 @@ def _facts(
     leaderboard: pd.DataFrame,
     files: pd.DataFrame,
     found: Sequence[Statement],
+    constant: float | None,
 ) -> dict[str, Any]:
     """Collect the facts about a board that run.json publishes and sentences are made of."""
     boosted = is_boosted(leaderboard, options)
     return {
+        "constant": constant,
         "signature": solution.signature,
         "purpose": hosted.purpose(solution.metric),
         "measured": basis.measured(leaderboard, inputs.runtimes),

@@ -21,9 +21,17 @@ from podium.scoring.evaluating import Solution
 from podium.scoring.explain import OTHER_CELLS
 
 
-def of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) -> list[Statement]:
-    """Say which mistakes files share or have alone."""
+def of_solution(
+    submissions: Sequence[Submission], scored: Sequence[Scored], leaderboard: pd.DataFrame, pool: Pool
+) -> tuple[list[Statement], float | None]:
+    """Say what makes one doubt the solution or its direction, and what a constant answer scores, if it does."""
     pairs = [(file, each) for file, each in zip(submissions, scored) if each.scores is not None]
+    of_constant = _score_of_constant(pool, pairs)
+    return [*_of_files(pairs), *_of_best(leaderboard, of_constant, pool.solution.higher_is_better)], of_constant
+
+
+def _of_files(pairs: Sequence[tuple[Submission, Scored]]) -> list[Statement]:
+    """Say which mistakes files share or have alone."""
     distinct = {each.fingerprint + each.side_digest: each.mistakes for _, each in pairs}
     found = shared_mistakes([*distinct.values()])
     return found + of_other_cells(
@@ -36,7 +44,7 @@ def of_files(submissions: Sequence[Submission], scored: Sequence[Scored]) -> lis
     )
 
 
-def of_best(leaderboard: pd.DataFrame, of_constant: float | None, higher_is_better: bool) -> list[Statement]:
+def _of_best(leaderboard: pd.DataFrame, of_constant: float | None, higher_is_better: bool) -> list[Statement]:
     """Say that even the best file is worse than a constant answer."""
     first = leaderboard.sort_values("score", ascending=not higher_is_better, kind="stable").iloc[0]
     if of_constant is None or not constant.is_worse(first["score"], of_constant, higher_is_better):
@@ -71,12 +79,11 @@ def _constant_answers(
     return entries
 
 
-def score_of_constant(submissions: Sequence[Submission], scored: Sequence[Scored], pool: Pool) -> float | None:
+def _score_of_constant(pool: Pool, pairs: Sequence[tuple[Submission, Scored]]) -> float | None:
     """The score of a constant answer in the form of the first file by name, or None if it has none.
 
     It is kept in the store.
     """
-    pairs = [(file, each) for file, each in zip(submissions, scored) if each.scores is not None]
     file, became = min(pairs, key=lambda pair: pair[0][:2])
     context = sha256(repr((pool.job.context, "constant")).encode())
     entry = pool.load(store.name_of(context, became.digests))

@@ -263,8 +263,8 @@ def parse_texts(content: bytes, name: str, error: type[ToolError]) -> pd.DataFra
 def _shared(cells: pd.Series) -> pd.Series:
     """Texts of which equal ones are one object in memory; None where a cell is empty."""
     codes, texts = pd.factorize(cells)
-    once = np.append(texts.astype(object), None)
-    return pd.Series(np.where(once == "", None, once)[codes], index=cells.index, dtype=object)
+    once = np.array([*(text or None for text in texts), None], dtype=object)
+    return pd.Series(once[codes], index=cells.index, dtype=object)
 
 
 def _rows_of(file: TextIO, strict: bool = True) -> Any:

@@ -160,7 +160,7 @@ def _findings(
     options: Options,
 ) -> "list[Finding]":
     """Score, and say what is found in the metric, the solution, the submission and how they are `read`."""
-    from podium.cli.console import further_calls
+    from podium.cli.console import tell_further_calls
     from podium.hosting.kaggle import acceptance, emulate
     from podium.metric.shapes import Finding, Level
 
@@ -177,12 +177,12 @@ def _findings(
     complete = metric is not None and metric.complete_submission
     further = acceptance.check_solution(solution, row_id, complete)
     further += emulate.check_alignment(solution, submission, row_id, complete)
-    with further_calls(number, seconds):
-        results = acceptance.check(path, tables, arguments, options.quick)
-        if metric is not None:
-            further += read
-            advice = metric.companion.advice or (lambda *_: ())
-            further += [Finding(line, Level.NOTE) for line in advice(solution, arguments)]
-        if results[0].level is Level.FAIL:
-            return results + further
-        return results + further + acceptance.check_contract(path, scored, options.quick)
+    tell_further_calls(number, seconds)
+    results = acceptance.check(path, tables, arguments, options.quick)
+    if metric is not None:
+        further += read
+        advice = metric.companion.advice or (lambda *_: ())
+        further += [Finding(line, Level.NOTE) for line in advice(solution, arguments)]
+    if results[0].level is Level.FAIL:
+        return results + further
+    return results + further + acceptance.check_contract(path, scored, options.quick)

@@ -7,8 +7,7 @@ text.
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -25,26 +24,12 @@ def warn(notices: Iterable[str]) -> None:
         print(f"warning: {printable(notice)}", file=sys.stderr)
 
 
-@contextmanager
-def further_calls(number: int, seconds: float) -> Iterator[None]:
-    """Say how many further calls of score() follow, if they take a while, and show how many have ended."""
-    from podium.common import progress
-    from podium.metric import guard
-
+def tell_further_calls(number: int, seconds: float) -> None:
+    """Say how many further calls of score() follow, if they take a while."""
     if number and number * seconds >= SECONDS_WORTH_TELLING:
         sys.stdout.flush()
         told = f"up to {number} further calls of score() follow, each about as long as that of a part"
         print(f"{told}; --quick leaves them out", file=sys.stderr, flush=True)
-    done = 0
-    with progress.shown("calls of score()") as show:
-
-        def note() -> None:
-            nonlocal done
-            done += 1
-            show(min(done, number), number)
-
-        with guard.calls_noted(note):
-            yield
 
 
 def print_table(title: str, table: pd.DataFrame) -> None:

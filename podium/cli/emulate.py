@@ -38,7 +38,7 @@ class Options(OfTrial):
 
 def run(options: Options) -> None:
     """Score each part in a fresh process, and print what the site would print."""
-    from podium.cli.console import further_calls, warn
+    from podium.cli.console import tell_further_calls, warn
     from podium.contest import pipeline, recorded
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate, fresh
@@ -63,12 +63,10 @@ def run(options: Options) -> None:
         return
     metric = replace(metric, complete_submission=complete)
     prepared = pipeline.prepared(metric, solution, arguments)
-    number = len(prepared.rows) + acceptance.most_calls(metric, submission)
-    with further_calls(number, max(spent)):
-        # As for every command, no item may be in two parts, and the verdict must be good.
-        evaluation = pipeline.unjudged(prepared, submission)
-        demand(verdicts.verdict(evaluation, verdicts.Use.SCORE, acceptance.refusals), acceptance.PLATFORM)
-        warn(filter(None, [misfits.explanation(evaluation.other_cells)]))
-        both = round_trip.of_podium(metric, arguments, *given), round_trip.Seen(solution, submission)
-        found = round_trip.of_kaggle(metric, arguments, both, options.submission.name)
-        demand(found, acceptance.PLATFORM)
+    tell_further_calls(len(prepared.rows) + acceptance.most_calls(metric, submission), max(spent))
+    # As for every command, no item may be in two parts, and the verdict must be good.
+    evaluation = pipeline.unjudged(prepared, submission)
+    demand(verdicts.verdict(evaluation, verdicts.Use.SCORE, acceptance.refusals), acceptance.PLATFORM)
+    warn(filter(None, [misfits.explanation(evaluation.other_cells)]))
+    both = round_trip.of_podium(metric, arguments, *given), round_trip.Seen(solution, submission)
+    demand(round_trip.of_kaggle(metric, arguments, both, options.submission.name), acceptance.PLATFORM)

@@ -6,7 +6,6 @@ that a stranger wrote them. The same holds for the steps of a prepared solution.
 podium's tests hold to the contract, only the exceptions about a solution and a submission become podium's.
 """
 
-import contextvars
 import copy
 import dataclasses
 import functools
@@ -31,9 +30,6 @@ PACKAGE = "podium_metrics"
 VISIBLE: dict[str, type[ToolError]] = dict(zip(VISIBLE_ERRORS, (SubmissionRejected, HostError)))
 LONGEST_TEXT = 1000  # characters of an unexpected exception's text
 
-# What is told of each call of ``score`` that has ended.
-_noted: contextvars.ContextVar[Callable[[], None] | None] = contextvars.ContextVar("_noted", default=None)
-
 Function = Callable[..., Any]
 T = TypeVar("T")
 Told = Callable[[BaseException, str], ToolError]  # what an exception and its description become
@@ -50,16 +46,6 @@ def guarded(metric: Metric) -> Metric:
         direction=metric.direction and _around(metric, metric.direction, _of_solution, shapes.one_truth),
         companion=_guarded_companion(metric, metric.companion),
     )
-
-
-@contextmanager
-def calls_noted(note: Callable[[], None]) -> Iterator[None]:
-    """Call a function after each call of ``score`` of any metric in this process."""
-    token = _noted.set(note)
-    try:
-        yield
-    finally:
-        _noted.reset(token)
 
 
 def is_refusal(problem: BaseException) -> bool:
@@ -82,17 +68,13 @@ def _around(
 
 
 def _around_score(metric: Metric) -> Function:
-    """Guard ``score``, and let its calls be noted."""
+    """Guard ``score``."""
     score = metric.score
 
     @functools.wraps(score, updated=())
     def guarded_score(*arguments: Any, **named: Any) -> float:
-        try:
-            with submission_given(metric):
-                return shapes.one_float(metric, score(*arguments, **named))
-        finally:
-            if (note := _noted.get()) is not None:
-                note()
+        with submission_given(metric):
+            return shapes.one_float(metric, score(*arguments, **named))
 
     return guarded_score
 

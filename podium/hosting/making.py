@@ -236,28 +236,18 @@ def _shuffled(drawn: Labeled, row_id: str, seed: int) -> Labeled:
 def _doubts_of_order(
     everything: Labeled, tested: Labeled, shown: Sample, public: Sequence[str], draw: Draw, is_shuffled: bool
 ) -> list[str]:
-    """Warn if an order that everybody may see reveals an answer; the first public column has the ids."""
-    answers = [str(name) for name in shown.cells if name in tested.cells and name != public[0]]
-    doubt = _doubt_of_neighbors(everything, public, answers, draw)
-    if is_shuffled and not doubt:
-        doubt = _doubt_of_order(tested, public[0], answers)
-    return [doubt] if doubt else []
-
-
-def _doubt_of_neighbors(everything: Labeled, public: Sequence[str], answers: list[str], draw: Draw) -> str:
-    """Warn if rows to learn from reveal the answers of their neighbors in the test set."""
-    if not draw.is_at_random:
-        return ""
-    by = ids.named(draw.items, everything.labels)
-    together = ids.together(everything.labels, by) if by else everything.items
-    return splitting.doubt_of_neighbors(everything.labels.set_axis(together), public, answers)
-
-
-def _doubt_of_order(tested: Labeled, row_id: str, answers: list[str]) -> str:
-    """Warn if the order of the ids reveals an answer."""
-    answer = order.told_by_ids(tested.labels[row_id], tested.cells[answers])
-    cure = f"--new-ids gives others, and keeps the old ones in {PRIVATE}/{NEW_IDS}"
-    return f"the order of the ids in {row_id} tells {answer}: {cure}" if answer else ""
+    """Warn if an order that all may see reveals an answer; the first public column has the ids."""
+    row_id, labels = public[0], everything.labels
+    answers = [str(name) for name in shown.cells if name in tested.cells and name != row_id]
+    if draw.is_at_random:
+        by = ids.named(draw.items, labels)
+        together = ids.together(labels, by) if by else everything.items
+        if doubt := splitting.doubt_of_neighbors(labels.set_axis(together), public, answers):
+            return [doubt]
+    if is_shuffled and (answer := order.told_by_ids(tested.labels[row_id], tested.cells[answers])):
+        cure = f"--new-ids gives others, and keeps the old ones in {PRIVATE}/{NEW_IDS}"
+        return [f"the order of the ids in {row_id} tells {answer}: {cure}"]
+    return []
 
 
 def _right_and_wrong(

@@ -3,13 +3,10 @@
     python -m benchmarks.answer_key [--boards 40]
 
 Everything is made up: a key, teams that make mistakes, of which models may share some, and twelve labels of
-the key that are wrong. The page about the answer key has these numbers. At the end stands the share of the
-time of `podium rank` that the table takes.
+the key that are wrong. The page about the answer key has these numbers.
 """
 
 import argparse
-import cProfile
-import pstats
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import podium
 from benchmarks.measure import machine, print_table
 from examples import board
 from examples.board import submission_of, teams
@@ -242,24 +238,6 @@ def markups(seed: int, wrong: int) -> Board:
     return solution.assign(markups=cells), files, {*solution["document_id"].to_numpy()[rows]}
 
 
-# ---- How much of the time of a board -------------------------------------------------------------------------
-
-
-def share_of_time(folder: Path) -> str:
-    """The share of the time of `podium.rank` that the table takes on the board of the example."""
-    board.write(folder)
-    profile = cProfile.Profile()
-    with profile:
-        podium.rank(
-            folder / board.SOLUTION, folder / board.SUBMISSIONS, boost=False, jobs=1, out=folder / "out"
-        )
-    functions: Any = pstats.Stats(profile).stats  # type: ignore[attr-defined]
-    wanted = {"given_by", "pack", "mistakes_of", "of_files", "of_best"}
-    own = sum(told[3] for (_, _, name), told in functions.items() if name in wanted)
-    whole = max(told[3] for told in functions.values())
-    return f"{own / whole:.0%} of {whole:.1f} s"
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -294,7 +272,6 @@ def main() -> None:
         print(machine())
         header = ["key and mistakes", "boards", "wrong", "among the first", "among twice as many"]
         print_table("Wrong items among the first", header, [row_of(*kind) for kind in kinds])
-        print(f"Of the time of podium rank: {share_of_time(folder / 'board')}")
 
 
 if __name__ == "__main__":

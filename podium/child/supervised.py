@@ -19,22 +19,24 @@ import functools
 import io
 import math
 import os
+import pickle
 import queue
 import signal
 import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from podium.child import clean, overheard, processes
+from podium.child import clean, late, overheard, processes
 from podium.common.errors import HostError, UsageError, exit_code_of
 
 if TYPE_CHECKING:
     import subprocess
 
-__all__ = ["Child", "Patience", "Voice", "Watch", "WorkerLostError", "new_token", "supervised"]
+__all__ = ["Child", "Patience", "Voice", "Watch", "WorkerLostError", "fork", "new_token", "supervised"]
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_END = 2.0  # for a child that has given its answer or closed its pipe
@@ -48,6 +50,7 @@ WISHES = (signal.SIGINT, *ENDED_BY)  # that end a command
 # The kinds of words: a task or its answer, what is printed, which prints of metrics were told, which modules a
 # fork has loaded, and that nothing will be said any more.
 WORK, STDOUT, STDERR, TOLD, LATE, END = b"w", b"o", b"e", b"t", b"l", b""
+REMEMBERED: dict[bytes, Callable[[Any], None]] = {TOLD: overheard.remember, LATE: late.remember}
 
 
 class Patience(NamedTuple):
@@ -56,6 +59,9 @@ class Patience(NamedTuple):
     idle: float = 60.0  # without any processor time
     processor: float = math.inf  # of processor time
     whole: float = math.inf  # by the clock
+
+
+ENDLESS = Patience(math.inf)
 
 
 class WorkerLostError(Exception):
@@ -80,7 +86,7 @@ class Child:
         process: "Forked | subprocess.Popen[bytes]",
         pipe: IO[bytes],
         token: bytes,
-        printed: IO[bytes],  # where its descriptors 1 and 2 lead
+        printed: IO[bytes] | None = None,  # where its descriptors 1 and 2 lead, unless it has those of this one
         tasks: IO[bytes] | None = None,
     ) -> None:
         self.process, self.printed, self._token, self._tasks = process, printed, token, tasks
@@ -115,25 +121,33 @@ class Child:
                 code = self.wait(SECONDS_TO_END)
                 ending = "it closed its connection" if code is None else processes.ending(code)
                 raise WorkerLostError(ending, code)
-            _print(sys.stdout if kind == STDOUT else sys.stderr, content)
+            if kind in REMEMBERED:
+                REMEMBERED[kind](pickle.loads(content))
+            else:
+                _print(sys.stdout if kind == STDOUT else sys.stderr, content)
             watch.look()
 
     def wait(self, seconds: float) -> int | None:
         """The exit code of a child that ends within some seconds; None if it does not."""
         until = time.monotonic() + seconds
         while (code := self.process.poll()) is None and time.monotonic() < until:
-            time.sleep(0.005)
+            time.sleep(0.001)
         return code
 
-    def end(self) -> None:
-        """End the child with all of its session, and tell what it has written last."""
-        begun = processes.begun_by(self.process.pid)  # forks have groups of their own
+    def kill(self) -> None:
+        """End the child with all of its session or group."""
         processes.end_session(self.process.pid)
         self.process.kill()  # which may not have begun its session yet
-        processes.kill(begun)
         self.wait(math.inf)
-        with contextlib.suppress(ValueError), self.printed:  # another thread may have told it already
-            overheard.tell_rest(self.printed)
+
+    def end(self) -> None:
+        """End the child and what it has begun, and tell what it has written last."""
+        begun = processes.begun_by(self.process.pid)  # forks have groups of their own
+        self.kill()
+        processes.kill(begun)
+        if self.printed is not None:
+            with contextlib.suppress(ValueError), self.printed:  # another thread may have told it already
+                overheard.tell_rest(self.printed)
         if self._tasks is not None:
             with contextlib.suppress(OSError):  # what is left in the pipe cannot be sent any more
                 self._tasks.close()
@@ -252,6 +266,64 @@ class _Said(io.RawIOBase):
         return len(content)
 
 
+# ---- Forks ------------------------------------------------------------------------------------------------
+
+
+class Forked:
+    """A process that was forked, with what `subprocess.Popen` has and podium needs."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit code of the process, or None if it runs."""
+        if self._code is None:
+            with contextlib.suppress(ChildProcessError):
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                self._code = os.waitstatus_to_exitcode(status) if pid else None
+        return self._code
+
+    def kill(self) -> None:
+        """End the process, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def fork(
+    work: Callable[["Voice"], bytes], printed: IO[bytes] | None = None, at_end: Callable[[], object] = bool
+) -> Child:
+    """Fork a child that gives the result of some work as its answer, and ends without waiting for anybody."""
+    reading, writing = os.pipe()
+    token = new_token()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # a fork needs none of podium's threads
+        pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _answer(work, Voice(os.fdopen(writing, "wb"), token), at_end)
+    os.close(writing)
+    return Child(Forked(pid), os.fdopen(reading, "rb"), token, printed)
+
+
+def _answer(work: Callable[["Voice"], bytes], voice: "Voice", at_end: Callable[[], object]) -> NoReturn:
+    """Do the work of a fork, give its result, and end."""
+    code = 1
+    try:
+        processes.prctl(processes.SIGNAL_OF_PARENT, signal.SIGKILL)
+        answer = work(voice)
+        with contextlib.suppress(OSError, ValueError):  # a metric may have closed everything
+            sys.stdout.flush()
+            sys.stderr.flush()
+        voice.say(WORK, answer)
+        code = 0
+    finally:
+        at_end()
+        os._exit(code)
+
+
 # ---- Commands ---------------------------------------------------------------------------------------------
 
 
@@ -262,7 +334,9 @@ def supervised(work: Callable[[], None], patience: Patience) -> int:
         return exit_code_of(work)
     processes.prctl(processes.SUBREAPER, 1)
     codes: list[int] = []
-    child = _forked(work)
+    printed = overheard.file_for_prints()
+    signal.pthread_sigmask(signal.SIG_BLOCK, WISHES)  # until both know what to do about a signal
+    child = fork(functools.partial(_do, work, printed), printed, atexit._run_exitfuncs)
 
     def end(number: int, _: object) -> None:
         _end_all(child)
@@ -313,45 +387,8 @@ def _error_of(lost: WorkerLostError) -> HostError | UsageError:
     return HostError(f"the metric {verb} its process before there was a result: {lost.ending}")
 
 
-def _forked(work: Callable[[], None]) -> Child:
-    """Fork a child that does the work; signals wait until both know what to do about one."""
-    reading, writing = os.pipe()
-    token, printed = new_token(), overheard.file_for_prints()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    signal.pthread_sigmask(signal.SIG_BLOCK, WISHES)
-    pid = os.fork()
-    if pid == 0:
-        os.close(reading)
-        _do(work, Voice(os.fdopen(writing, "wb"), token), printed)
-    os.close(writing)
-    return Child(Forked(pid), os.fdopen(reading, "rb"), token, printed)
-
-
-class Forked:
-    """A process that was forked, with what `subprocess.Popen` has and podium needs."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self._code: int | None = None
-
-    def poll(self) -> int | None:
-        """The exit code of the process, or None if it runs."""
-        if self._code is None:
-            with contextlib.suppress(ChildProcessError):
-                pid, status = os.waitpid(self.pid, os.WNOHANG)
-                self._code = os.waitstatus_to_exitcode(status) if pid else None
-        return self._code
-
-    def kill(self) -> None:
-        """End the process, unless it has ended."""
-        if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
-
-
-def _do(work: Callable[[], None], voice: Voice, printed: IO[bytes]) -> NoReturn:
-    """Do the work in a session of its own, tell the exit code, and end without waiting for anybody."""
-    code = 1
+def _do(work: Callable[[], None], printed: IO[bytes], voice: Voice) -> bytes:
+    """Do the work in a session of its own, and return the exit code."""
 
     def begun() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, WISHES)
@@ -360,22 +397,15 @@ def _do(work: Callable[[], None], voice: Voice, printed: IO[bytes]) -> NoReturn:
         except WorkerLostError as lost:  # of the process in which the metric got a submission
             raise _error_of(lost) from None
 
+    os.setsid()  # so that the terminal's signals reach the parent alone, which passes them on
+    voice.lead(printed)
+    clean.offer()
+    _only_read_terminal()
     try:
-        os.setsid()  # so that the terminal's signals reach the parent alone, which passes them on
-        processes.prctl(processes.SIGNAL_OF_PARENT, signal.SIGKILL)
-        voice.lead(printed)
-        clean.offer()
-        _only_read_terminal()
-        code = exit_code_of(begun)
+        return bytes([exit_code_of(begun)])
     except BaseException:
         traceback.print_exc()
-    finally:
-        with contextlib.suppress(OSError, ValueError):  # a metric may have closed everything
-            sys.stdout.flush()
-            sys.stderr.flush()
-            voice.say(WORK, bytes([code]))
-        atexit._run_exitfuncs()
-        os._exit(code)
+        return bytes([1])
 
 
 def _only_read_terminal() -> None:

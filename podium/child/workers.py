@@ -23,6 +23,7 @@ from typing import IO, Any, TypeVar
 
 from podium.child import clean, cluster, forked, late, overheard
 from podium.child.supervised import (
+    ENDLESS,
     WORK,
     Child,
     Patience,
@@ -36,7 +37,6 @@ from podium.common.options import by_command, is_command
 TASKS_PER_WORKER = 3  # tasks under way for each worker, so that no worker waits
 SECONDS_TO_CLOSE = 0.1
 SECONDS_TO_WAKE = 1.0
-ENDLESS = Patience(math.inf)
 
 T = TypeVar("T")
 R = TypeVar("R")

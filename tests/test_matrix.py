@@ -23,7 +23,7 @@ from tests.support import command_line
 from tests.support.contests import CONTESTS, Contest, table_of_labels
 from tests.support.corpora import make_corpus
 
-FAST = ("train", "paths as ids", "statistics")  # by default; the others are slow
+FAST = ("train", "statistics")  # by default; the others are slow
 REFUSED = {each.exit_code for each in (UsageError, SubmissionRejected, HostError)}
 
 Make = Callable[[Contest, Path], Sequence[object]]  # the arguments of an option; some write what they need
@@ -370,8 +370,8 @@ OF_BUNDLE: dict[str, Make] = {
 }
 
 
-@pytest.mark.parametrize("site", ["codabench", pytest.param("evalai", marks=pytest.mark.slow)])
-@matrix(OF_BUNDLE, ["made", "made with items", "made by a split"], fast=["made"])
+@pytest.mark.parametrize("site", ["codabench", "evalai"])
+@matrix(OF_BUNDLE, ["made", "made with items", "made by a split"], fast=())
 def test_options_of_bundle(name, pairs, site, contest_of, capsys, tmp_path):
     asked = ["bundle", site, contest_of(name).solution.parents[1], "--title", "Pets", "--start", "2027-01-15"]
     pairs = [*pairs, ("--switch", "--per-day"), ("--switch", "--subtitle")]

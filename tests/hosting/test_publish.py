@@ -109,6 +109,30 @@ def assert_published(site, files):
 # --- all of it --------------------------------------------------------------------------------------
 
 
+def test_all_steps(capsys, site, files):
+    site.page_of_files = 2
+    code, out, err = run(capsys, files, *DEADLINE)
+    assert (code, err) == (0, "")
+    assert steps_done(out) == [step for step in ALL_STEPS if step != "metric"]  # which is chosen already
+    metadata = json.loads((files / "kaggle" / "starter" / "kernel-metadata.json").read_text())
+    assert metadata["competition_sources"] == [SLUG]
+    assert (files / "kaggle" / "starter" / metadata["code_file"]).is_file()
+    assert_published(site, files)
+    report = (files / "report.md").read_text()
+    scores = next(line.split("|")[2:4] for line in report.splitlines() if "sample_submission.csv" in line)
+    for part, score in zip(("public", "private"), scores):
+        assert float(site.submissions[0][f"{part}Score"]) == pytest.approx(float(score), abs=6e-6)
+    assert f"sandbox: sample_submission.csv Public {site.submissions[0]['publicScore']}, " in out
+    uploads = [path for path, _ in site.requests if "Create" in path or "Update" in path]
+    out = run(capsys, files, *DEADLINE)[1]
+    assert steps_done(out) == ["benchmark"]  # which the site does not show
+    again = [path for path, _ in site.requests if "Create" in path or "Update" in path][len(uploads) :]
+    assert [path.rpartition("/")[2] for path in again] == ["UpdateSubmissionBenchmark"]
+    for step in ("pages", "data"):  # A step that is named is repeated.
+        assert steps_done(run(capsys, files, *DEADLINE, "--step", step)[1]) == [step]
+    assert_published(site, files)
+
+
 def test_nothing_is_remembered_in_the_folder(capsys, site, files, tmp_path):
     """A copy of the folder, without what an earlier call wrote, goes on as well."""
     assert run(capsys, files, *DEADLINE, *steps(*ALL_STEPS[:4]))[0] == 0

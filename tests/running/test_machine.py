@@ -359,7 +359,7 @@ work(0.2)
 
 
 @needs_sandbox
-@pytest.mark.parametrize("group", [True, False])
+@pytest.mark.parametrize("group", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_both_clocks_of_a_notebook_begin_with_its_first_cell_also_on_a_busy_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: bool
 ) -> None:

@@ -27,9 +27,10 @@ NOT_IMPORTED = {"templates", "__main__.py"}  # programs, which are executed else
 SCANNING = {"search", "findall", "finditer", "sub", "subn", "split"}  # these try every place of a text
 ANCHORED = {"match", "fullmatch"}
 
-SHORT, LONG = 500, 2_000  # characters
+SHORT, LONG = 500, 4_000  # characters
+TRIED = 5  # times, of which the fastest counts, because other programs slow some of them down
 HOPELESS = 0.3  # seconds for 500 characters
-MOST = 8.0  # times the seconds for a text four times as long: 4 if linear, 16 if quadratic
+MOST = 20.0  # times the seconds for a text eight times as long: 8 if linear, 64 if quadratic
 
 OF_CATEGORY = {"DIGIT": "0", "SPACE": " ", "WORD": "a", "NOT_DIGIT": "a", "NOT_SPACE": "a", "NOT_WORD": "!"}
 
@@ -167,7 +168,7 @@ def seconds(used: Used, parts: tuple[str, str, str], length: int, enough: float 
     if used.scans:
         functions = [lambda text: sum(1 for _ in used.pattern.finditer(text))]
     least = float("inf")
-    for _ in range(3):
+    for _ in range(TRIED):
         start = time.process_time()
         for function in functions:
             function(text)
@@ -179,18 +180,18 @@ def seconds(used: Used, parts: tuple[str, str, str], length: int, enough: float 
 
 @functools.cache
 def suspicious() -> float:
-    """A third of the seconds that this machine needs for the least of what is quadratic, on a short text.
+    """A quarter of the seconds that this machine needs for the least of what is quadratic, on a short text.
 
     What is linear takes a tenth of them.
     """
-    return seconds(Used("here", re.compile(r"\s*\("), True), ("", " ", "\0"), SHORT) / 3
+    return seconds(Used("here", re.compile(r"\s*\("), True), ("", " ", "\0"), SHORT) / 4
 
 
 def slow_text(used: Used) -> str:
     """A text on which a pattern takes more than linear time, or nothing."""
     for parts in texts(characters(used.pattern)):
         if seconds(used, parts, SHORT, suspicious()) >= suspicious():
-            short = seconds(used, parts, LONG // 4)
+            short = seconds(used, parts, SHORT)
             if short > HOPELESS:
                 return f"{used.place}: {used.pattern.pattern!r}: {short:.1f} s for {parts}"
             long = seconds(used, parts, LONG)

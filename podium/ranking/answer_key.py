@@ -28,11 +28,11 @@ AT_ONCE = 2048  # items whose scores are computed at once
 
 
 def best_rows(
-    leaderboard: pd.DataFrame, entries: Sequence[int], similar: pd.DataFrame, higher_is_better: bool
+    leaderboard: pd.DataFrame, entries: Sequence[int], agreeing: pd.DataFrame, higher_is_better: bool
 ) -> list[int]:
     """The rows of the best files by score; of near copies, the best one alone."""
     number_of = dict(zip(leaderboard["team"], entries))
-    near = similar[similar["agreement"] >= NEAR_COPIES]
+    near = agreeing[agreeing["agreement"] >= NEAR_COPIES]
     pairs = [
         {number_of.get(team), number_of.get(other)} for team, other in zip(near["team"], near["other_team"])
     ]

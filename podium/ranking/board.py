@@ -80,8 +80,8 @@ def board_of(
     chance = _of_chance(examined, leaderboard, inputs.runtimes, options, pool.solution, prizes)
     variants = _under_other_decisions(options, pool, examined, sent, leaderboard)
     entries = similarity.entries(leaderboard, files)
-    similar = _similar(pool, files, leaderboard, examined, teams_aside, of_aside)
-    found += cautions(leaderboard, files, prizes, entries, chance, decided, similar)
+    agreeing = _agreeing(pool, leaderboard, examined, teams_aside, of_aside)
+    found += cautions(leaderboard, files, prizes, entries, chance, decided, agreeing)
     found += _of_winners(inputs, examined, leaderboard, prizes, entries, pool.solution.higher_is_better)
     # If the solution or the direction may be wrong, the whole board is.
     of_solution, constant = review.of_solution(inputs.submissions, scored, leaderboard, pool)
@@ -94,7 +94,7 @@ def board_of(
         leaderboard=leaderboard.assign(**examining.measures_beside(examined)),
         submissions=shown,
         failed=inputs.failed,
-        similar=similar,
+        similar=similarity.pairs(files, agreeing),
         facts=facts | of_site | _facts(options, inputs, pool.solution, leaderboard, shown, found, constant),
         prizes=prizes,
         baselines=baselines,
@@ -102,7 +102,7 @@ def board_of(
         resamples=examined.resamples,
         chance=chance,
         site=site_table,
-        **review.of_items(pool, leaderboard, chosen, entries, similar),
+        **review.of_items(pool, leaderboard, chosen, entries, agreeing),
         mistakes=_mistakes(inputs.submissions, scored),
         **_of_groups(leaderboard["team"], examined),
         **variants,
@@ -241,25 +241,21 @@ def _of_groups(teams: "pd.Series[str]", examined: Examined) -> dict[str, Any]:
     }
 
 
-def _similar(
+def _agreeing(
     pool: Pool,
-    files: pd.DataFrame,
     leaderboard: pd.DataFrame,
     examined: Examined,
     teams_aside: "pd.Series[str]",
     of_aside: Sequence[Scored],
 ) -> pd.DataFrame:
-    """List teams that sent the same file or agree more than by chance; teams in `aside` do not compete."""
+    """List the teams whose files that count agree more than by chance; those in `aside` do not compete."""
     most = examining.MOST_TEAMS
-    if not examined.details:
-        return similarity.pairs(files)
     details, teams = examined.details[:most], leaderboard["team"].head(most).tolist()
-    if examined.prepared is not None:  # else there is nothing to compare those aside by
+    if details and examined.prepared is not None:  # else there is nothing to compare those aside by
         undrawn = functools.partial(examining.detail, How(pool.solution.deciding), None)
         details = [*details, *pool.ask(undrawn, [each.entry for each in of_aside[:most]], "comparing teams")]
         teams += teams_aside.head(most).tolist()
-    fingerprints = [each.fingerprint for each in details]
-    return similarity.pairs(files, similarity.agreements(teams, fingerprints))
+    return similarity.agreements(teams, [each.fingerprint for each in details])
 
 
 def _reasons(files: pd.DataFrame) -> "pd.Series[Any]":

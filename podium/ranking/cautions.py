@@ -25,12 +25,12 @@ def cautions(
     entries: Sequence[int],
     chance: Certainty | None,
     decided: Sequence[str],
-    similar: pd.DataFrame,
+    agreeing: pd.DataFrame,
 ) -> list[Statement]:
     """List what may be wrong with a prize.
 
-    ``decided`` says what decided the order of each team and the
-    next one where they have the same score. ``similar`` has the pairs of teams that are alike.
+    ``decided`` says what decided the order of each team and the next one where they have the same score.
+    ``agreeing`` has the pairs of teams whose files that count agree where few others do.
     """
     doubts = [] if chance is None else chance.doubts
     of_winners = {row: doubts[row] for row in prizes.winners if row < len(doubts)}
@@ -38,7 +38,7 @@ def cautions(
         *_decided_by_names(leaderboard, decided, prizes.borders),
         *of_other_scripts(leaderboard["team"]),
         *_same_files(leaderboard.iloc[list(prizes.winners)], files),
-        *_similar_answers(leaderboard, prizes, entries, similar),
+        *_similar_answers(leaderboard, prizes, entries, agreeing),
         *_small_groups(leaderboard, of_winners, entries),
         *_failures_of_the_metric(files.loc[files["failed"].notna(), "team"].tolist()),
     ]
@@ -116,13 +116,13 @@ def _same_files(winners: pd.DataFrame, files: pd.DataFrame) -> list[Statement]:
 
 
 def _similar_answers(
-    leaderboard: pd.DataFrame, prizes: Prizes, entries: Sequence[int], similar: pd.DataFrame
+    leaderboard: pd.DataFrame, prizes: Prizes, entries: Sequence[int], agreeing: pd.DataFrame
 ) -> list[Statement]:
     """Name the pairs of teams with a prize, or next to one, that agree in answers that few other teams gave."""
     at_prizes = sorted({*prizes.winners, *(row for border in prizes.borders for row in border)})
     row_of = {leaderboard["team"].iloc[row]: row for row in at_prizes if row < len(leaderboard)}
     pairs = []
-    for team, other, agreement in similar[["team", "other_team", "agreement"]].itertuples(index=False):
+    for team, other, agreement in agreeing[["team", "other_team", "agreement"]].itertuples(index=False):
         if agreement >= ALIKE and team in row_of and other in row_of:
             rows = sorted((row_of[team], row_of[other]))
             if entries[rows[0]] != entries[rows[1]]:

@@ -58,10 +58,10 @@ def of_items(
     leaderboard: pd.DataFrame,
     chosen: Sequence[Scored],
     entries: Sequence[int],
-    similar: pd.DataFrame,
+    agreeing: pd.DataFrame,
 ) -> dict[str, Any]:
     """List the items, those to look at first, and count the best files that are compared there."""
-    rows = answer_key.best_rows(leaderboard, entries, similar, pool.solution.higher_is_better)
+    rows = answer_key.best_rows(leaderboard, entries, agreeing, pool.solution.higher_is_better)
     kept = [pool.load(chosen[row].entry) for row in rows]
     told = answer_key.of_best(pool.solution, [entry for entry in kept if entry is not None])
     return {} if told is None else dict(zip(("items", "files_compared"), told))

@@ -54,10 +54,10 @@ def entry_names(teams: Sequence[str], entries: Sequence[int], rows: Sequence[int
     return [(row, f"the file that {name} sent" if row in shared else name) for row, name in named]
 
 
-def pairs(files: pd.DataFrame, agreeing: pd.DataFrame | None = None) -> pd.DataFrame:
+def pairs(files: pd.DataFrame, agreeing: pd.DataFrame) -> pd.DataFrame:
     """List each pair of teams that are alike once, with its highest agreement."""
     same = _same_files(files)
-    tables = [table for table in (same, agreeing) if table is not None and len(table)]
+    tables = [table for table in (same, agreeing) if len(table)]
     similar = pd.concat(tables or [same], ignore_index=True)
     teams = pd.DataFrame(np.sort(similar[["team", "other_team"]].to_numpy(dtype=str), axis=1))
     order = similar["agreement"].sort_values(ascending=False, kind="stable").index

@@ -1,12 +1,15 @@
 """Teams with the same file and teams that copied are shown, and independent teams hardly ever."""
 
 import itertools
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import podium
 from podium.ranking import similarity
+from tests.support.samples import ROOT
 
 
 @pytest.mark.parametrize(("teams", "pairs"), [(4, 6), (similarity.MOST_IN_PAIRS + 1, similarity.MOST_IN_PAIRS)])
@@ -32,6 +35,19 @@ def test_agreements_of_copies_and_of_independent_submissions():
     )
     assert table.to_numpy().tolist() == [["3", "7", 0.3]]
     assert (similarity.fingerprint(numbers[0]) == similarity.fingerprint(numbers[0] * 1.0)).all()
+
+
+def test_files_that_do_not_count_agree_with_nothing(tmp_path):
+    sample = pd.read_csv(ROOT / "sample_submission.csv")
+    for place, team in enumerate(("one", "two", "three")):
+        (tmp_path / "sent" / team).mkdir(parents=True)
+        sample.iloc[place::3].to_csv(tmp_path / "sent" / team / "own.csv", index=False)
+    sample.to_csv(tmp_path / "sent" / "one" / "best.csv", index=False)
+    shutil.copy(tmp_path / "sent" / "two" / "own.csv", tmp_path / "sent" / "one" / "copy.csv")
+    options = {"out": tmp_path / "board", "boost": False, "resamples": 0, "jobs": 1, "prizes": 2}
+    board = podium.rank(ROOT / "solution_sample.csv", tmp_path / "sent", **options)
+    assert board.similar.to_numpy().tolist() == [["one", "two", 1.0]]
+    assert not any("agree in answers" in warning for warning in board.warnings)
 
 
 def coarse(teams, random, worst, best):

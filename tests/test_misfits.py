@@ -95,7 +95,15 @@ FAILED: dict[str, tuple[Change, str]] = {
     "tensors": (of_cells("price", "tensor({})".format), "found 'tensor(0.0)' in row 1"),
     "thousands": (
         of_cells("price", lambda each: f"{each * 1000:,.2f}"),
-        "'1,500.00' in row 2 and in 10 more rows",
+        "'1,500.00' in row 2 and in 10 more rows: write 1500.00",
+    ),
+    "decimal commas": (
+        of_cells("price", lambda each: f"{each:.2f}".replace(".", ",")),
+        "'0,00' in row 1 and in 11 more rows: write 0.00",
+    ),
+    "commas of two meanings": (
+        of_cells("price", lambda each: f"{each + 1:.3f}".replace(".", ",")),
+        "'1,000' in row 1 and in 11 more rows: write 1000 or 1.000",
     ),
     "infinity": (
         of_cells("price", lambda each: float("inf") if each == 3 else each),

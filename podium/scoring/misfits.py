@@ -24,6 +24,8 @@ LONGEST_CELL = 40  # characters
 ENDING, FOLDER = re.compile(r"\.\w{1,5}$"), re.compile(r"^.*[/\\]")
 DIGITS_OF_A_FLOAT = 6  # which even the shortest form of a large number keeps
 ONE_NUMBER = re.compile(r"[^\d.+-]*([+-]?\d[\d,]*(?:\.\d+)?)[^\d.]*")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+MOST_CELLS = 1000  # of a column, which tell what its commas mean
 
 
 class Misfit(NamedTuple):
@@ -251,12 +253,27 @@ def _cells(column: str, truth: pd.Series, given: pd.Series) -> Iterator[Misfit]:
         strange = np.flatnonzero(pd.to_numeric(given, errors="coerce").isna())
         if len(strange):
             cell = str(given.iloc[strange[0]])
-            number = ONE_NUMBER.fullmatch(cell)
-            cure = f": write {number[1].replace(',', '')}" if number else ""
+            number = _number_in(cell, given.iloc[strange[:MOST_CELLS]])
+            cure = f": write {number}" if number else ""
             facts = {"cell": _cut(cell), "cure": cure} | _place(strange)
             yield Misfit("no numbers", {"column": column} | facts)
     elif truth.nunique() <= len(truth) / ROWS_PER_LABEL:
         yield from _labels(column, [*ids.texts(truth).unique()], [*ids.texts(given).unique()])
+
+
+def _number_in(cell: str, cells: "pd.Series[Any]") -> str:
+    """The one number in a cell as Python writes it, both that can be meant, or "".
+
+    Commas are decimal ones if one of the cells has a comma that cannot be one of thousands, and the other way
+    round.
+    """
+    if not (number := ONE_NUMBER.fullmatch(cell)):
+        return ""
+    found = [each[1] for text in cells if (each := ONE_NUMBER.fullmatch(str(text))) and "," in each[1]]
+    meant = [number[1].replace(",", ""), number[1].replace(",", ".")]
+    if any("." in each or each.count(",") > 1 for each in found) or not found:
+        return meant[0]
+    return meant[1] if not all(map(THOUSANDS.fullmatch, found)) else " or ".join(meant)
 
 
 def _labels(column: str, wanted: Sequence[str], given: Sequence[str]) -> Iterator[Misfit]:

@@ -14,7 +14,7 @@ from podium.ranking.speed import KEYS
 from podium.tables.files import Location, read_bytes
 
 HARDWARE = "hardware.json"  # in which `podium run` describes the machine, beside its runtimes
-MOST_CHARACTERS = 120  # of the description of a machine
+MOST_CHARACTERS = 500  # of the description of a machine
 WITHOUT = "none"  # the engine of models that ran without a sandbox
 
 
@@ -35,11 +35,11 @@ def machine_beside(runtimes: Location | None) -> str | None:
     if runtimes is None:
         return None
     with suppress(ToolError, ValueError, LookupError, TypeError):  # whoever edited it loses the line
-        said = json.loads(read_bytes(Path(str(runtimes)).with_name(HARDWARE)))["hardware"]
-        cpu, kernel = (printable(said[name])[:MOST_CHARACTERS] for name in ("cpu", "kernel"))
-        cores, memory = counted(int(said["cores"]), "core"), float(said["memory_gb"])
-        accelerators = [printable(each)[:MOST_CHARACTERS] for each in said["accelerators"]]
-        return ", ".join([cpu, cores, f"{memory:g} GB of memory", *accelerators, kernel])
+        machine = json.loads(read_bytes(Path(str(runtimes)).with_name(HARDWARE)))["hardware"]
+        if isinstance(machine, dict):  # as podium 11.0 wrote it
+            cores, memory = counted(machine["cores"], "core"), f"{machine['memory_gb']:g} GB of memory"
+            machine = ", ".join([machine["cpu"], cores, memory, *machine["accelerators"], machine["kernel"]])
+        return printable(machine)[:MOST_CHARACTERS] if isinstance(machine, str) else None
     return None
 
 

@@ -4,52 +4,47 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from podium.common.version import __version__
+from podium.common.wording import counted
 from podium.running.measuring import answer_of
 
-
-def describe() -> dict[str, Any]:
-    """Describe this machine and what is installed on it.
-
-    Machines with equal descriptions count as identical hardware.
-    """
-    accelerators = _said("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
-    return {
-        "cpu": _cpu(),
-        "cores": os.cpu_count(),
-        "memory_gb": _memory_gb(),
-        "accelerators": accelerators.splitlines(),
-        "kernel": f"{platform.system()} {platform.release()}",
-        "python": platform.python_version(),
-        "bubblewrap": _said("bwrap", "--version"),
-        "podium": __version__,
-        "packages": dict(sorted((one.name, one.version) for one in metadata.distributions() if one.name)),
-    }
+MOST_SHOWN = 200  # characters of a value that differs
 
 
-def differences(expected: dict[str, Any], given: dict[str, Any]) -> str:
-    """Say where two descriptions differ.
+def describe() -> str:
+    """Describe this machine in a line; machines with equal descriptions count as identical hardware."""
+    asked = ("--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
+    accelerators = _said("nvidia-smi", *asked).splitlines()
+    cores, kernel = counted(os.cpu_count() or 1, "core"), f"{platform.system()} {platform.release()}"
+    return ", ".join(filter(None, [_cpu(), cores, _memory(), *accelerators, kernel]))
 
-    >>> differences({"cores": 8, "packages": {"numpy": "2.1.0"}}, {"cores": 4, "packages": {"numpy": "2.1.0"}})
+
+def versions() -> dict[str, str]:
+    """The versions of what is installed on this machine."""
+    packages = {one.name: one.version for one in metadata.distributions() if one.name}
+    programs = {"python": platform.python_version(), "bubblewrap": _said("bwrap", "--version")}
+    return dict(sorted(packages.items())) | programs | {"podium": __version__}
+
+
+def differences(expected: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    """Say where two records differ.
+
+    >>> differences({"cores": 8, "settings": {"gpus": True}}, {"cores": 4, "settings": {"gpus": True}})
     'cores: 4 instead of 8'
     """
-    return "; ".join(
-        f"{name}: {_shortened(given.get(name))} instead of {_shortened(expected.get(name))}"
-        if not isinstance(expected.get(name), dict)
-        else differences(expected[name], given.get(name) or {})
-        for name in {**expected, **given}
-        if expected.get(name) != given.get(name)
-    )
-
-
-def _shortened(value: Any) -> str:
-    """A value as text of at most 80 characters."""
-    text = "nothing" if value is None else str(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"
+    said = []
+    for name in {**expected, **given}:
+        ours, theirs = expected.get(name, "nothing"), given.get(name, "nothing")
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            said.append(differences(ours, theirs))
+        elif ours != theirs:
+            said.append(f"{name}: {str(theirs)[:MOST_SHOWN]} instead of {str(ours)[:MOST_SHOWN]}")
+    return "; ".join(filter(None, said))
 
 
 def _cpu() -> str:
@@ -60,12 +55,12 @@ def _cpu() -> str:
     return platform.processor() or platform.machine()
 
 
-def _memory_gb() -> float | None:
-    """The size of the memory in gigabytes, None if it is unknown."""
+def _memory() -> str:
+    """The size of the memory, "" if it is unknown."""
     if not hasattr(os, "sysconf"):
-        return None
+        return ""
     # Rounded, because the kernel reserves a little memory for itself, and not the same amount after each boot.
-    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB of memory"
 
 
 def _said(*command: str) -> str:

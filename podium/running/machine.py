@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podium.common.errors import UsageError, missing_extra
 from podium.common.options import as_option
@@ -25,7 +25,8 @@ NOTEBOOK_PACKAGES = ("nbclient", "nbformat", "ipykernel")
 class ReadyMachine(NamedTuple):
     """A machine on which models can run."""
 
-    hardware: dict[str, Any]  # its description, see `hardware.describe`
+    hardware: str  # its description, see `hardware.describe`
+    versions: dict[str, str]  # of what is installed on it
     settings: Settings  # with the sandbox, the engine and the control group that it has
     models: list[Model]  # those that can run; containers with the ids of their images
     failures: list[Failure]  # those that cannot
@@ -58,7 +59,7 @@ def make_ready(engine: str, models: list[Model], settings: Settings) -> ReadyMac
             ready.append(_ready(model, settings))
         except (ValueError, OSError) as problem:
             failures.append(as_failure(model.team, model.name, problem))
-    return ReadyMachine(hardware.describe(), settings, ready, failures)
+    return ReadyMachine(hardware.describe(), hardware.versions(), settings, ready, failures)
 
 
 def _ready(model: Model, settings: Settings) -> Model:

@@ -67,7 +67,9 @@ def workers_of(
 
 def _difference(prepared: ReadyMachine, other: ReadyMachine) -> str:
     """Say where two machines differ."""
-    one, another = ({"hardware": each.hardware} | each.settings._asdict() for each in (prepared, other))
+    one, another = (
+        {"hardware": each.hardware, **each.versions, **each.settings._asdict()} for each in (prepared, other)
+    )
     return hardware.differences(one, another) or "its images or its view of the models differ"
 
 

@@ -7,7 +7,6 @@ models run in rounds: each model once, in an order drawn by lot, then each once 
 import contextlib
 import hashlib
 import json
-import os
 import platform
 import random
 import warnings
@@ -223,7 +222,7 @@ def _note_hardware(path: Path, prepared: machine.ReadyMachine, seed: int) -> Non
     settings = prepared.settings
     shown = {"data": printable(settings.data.name), "seed": seed}
     content: dict[str, Any] = {
-        "hardware": dict(prepared.hardware),
+        "hardware": prepared.hardware,
         "settings": settings._asdict() | shown,
         "data": digest_of(settings.data),
     }
@@ -231,25 +230,23 @@ def _note_hardware(path: Path, prepared: machine.ReadyMachine, seed: int) -> Non
         if path.with_name(RUNS).exists():
             found = f"{path.parent} has {RUNS} without {HARDWARE}, so nothing says how the runs were made"
             raise UsageError(f"{found}; remove {RUNS} to start over")
-        content["load"] = os.getloadavg() if hasattr(os, "getloadavg") else None
-        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(content | {"versions": prepared.versions}, indent=2, ensure_ascii=False) + "\n"
         write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
         return
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-        earlier = {name: read[name] for name in content}
-        earlier_packages = earlier["hardware"].pop("packages")
+        earlier = json.loads(path.read_text(encoding="utf-8"))
+        differing = hardware.differences({name: earlier[name] for name in content}, content)
+        others = hardware.differences(earlier.get("versions", {}), prepared.versions)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(f"{path} is damaged; remove {path.parent} to start over") from None
-    packages = content["hardware"].pop("packages")
-    if differing := hardware.differences(earlier, content):
+    if differing:
         raise UsageError(
             f"the runs in {path.parent} were made in another way: {differing}. "
             f"Give another {as_option('out')} to start over"
         )
-    if differing := hardware.differences(earlier_packages, packages):
+    if others:
         warnings.warn(
-            f"other packages are installed than for the runs in {path.parent}: {differing}", stacklevel=2
+            f"other versions are installed than for the runs in {path.parent}: {others}", stacklevel=2
         )
 
 

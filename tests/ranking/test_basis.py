@@ -9,7 +9,14 @@ import podium
 from podium.metric import hosted
 from podium.ranking import basis
 
-HARDWARE = {"cpu": "A fast one", "cores": 8, "memory_gb": 33.5, "accelerators": [], "kernel": "Linux 6.1"}
+MACHINE = "A fast one, 8 cores, 33.5 GB of memory, Linux 6.1"
+IN_VERSION_11_0 = {
+    "cpu": "A fast one",
+    "cores": 8,
+    "memory_gb": 33.5,
+    "accelerators": [],
+    "kernel": "Linux 6.1",
+}
 BOARD = pd.DataFrame({"team": ["a", "b"], "submission": "x", "runtime": [1.0, 2.0]})
 
 
@@ -44,11 +51,19 @@ def test_runtimes_that_were_typed_say_nothing_of_a_machine():
     assert basis.lines({"measured": basis.measured(BOARD, None)}, "") == {}
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"hardware": null}', '{"hardware": {"cpu": "x"}}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"hardware": null}', '{"hardware": [1]}', '{"hardware": {"cpu": "x"}}']
+)
 def test_a_damaged_description_of_the_machine_is_left_out(tmp_path, text):
     assert basis.machine_beside(tmp_path / "runtimes.csv") is None
     (tmp_path / "hardware.json").write_text(text)
     assert basis.machine_beside(tmp_path / "runtimes.csv") is None
+
+
+@pytest.mark.parametrize("said", [MACHINE, IN_VERSION_11_0], ids=["text", "11.0"])
+def test_the_machine_of_the_models_is_a_line(tmp_path, said):
+    (tmp_path / "hardware.json").write_text(json.dumps({"hardware": said}))
+    assert basis.machine_beside(tmp_path / "runtimes.csv") == MACHINE
 
 
 def test_the_page_says_what_it_rests_on_and_is_verified(says_folder, says, rank_says):
@@ -60,13 +75,12 @@ def test_the_page_says_what_it_rests_on_and_is_verified(says_folder, says, rank_
         says(team, 0.5 + (team == "Ada") / 4)
     rows = "Ada,3,3,bubblewrap\nBo,2,3,bubblewrap\n"
     (says_folder / "runtimes.csv").write_text(f"team,runtime,runs,engine\n{rows}")
-    (says_folder / "hardware.json").write_text(json.dumps({"hardware": HARDWARE}))
+    (says_folder / "hardware.json").write_text(json.dumps({"hardware": MACHINE}))
     code, *_ = rank_says(says_folder / "runtimes.csv", "--organizer", "Jo <jo@example.org>")
     assert code == 0
     page = (says_folder / "final" / "board.html").read_text(encoding="utf-8")
     assert "<dd><bdi>The score that a file &lt;says&gt;.</bdi></dd>" in page
-    machine = "A fast one, 8 cores, 33.5 GB of memory, Linux 6.1"
-    assert f"2 models ran 3 times each in a sandbox (bubblewrap), on this machine: {machine}." in page
+    assert f"2 models ran 3 times each in a sandbox (bubblewrap), on this machine: {MACHINE}." in page
     assert "<dt>What does a constant answer score?</dt><dd><bdi>0.62500.</bdi></dd>" in page
     assert "<dt>Whom can one ask?</dt><dd><bdi>Jo &lt;jo@example.org&gt;.</bdi></dd>" in page
     (says_folder / "hardware.json").unlink()

@@ -59,12 +59,17 @@ class Player:
             yield rounds._row(one, number, run, "", "bubblewrap")
 
 
-def play(folder: Path, player: Player, models: list[Model] | None = None, plan: Plan = TWICE, **hardware: Any):
+def play(
+    folder: Path,
+    player: Player,
+    models: list[Model] | None = None,
+    plan: Plan = TWICE,
+    hardware: str = "A fast one, 2 cores",
+    **versions: str,
+):
     """Run models on a machine that is played."""
     models = models or [model(team) for team in player.seconds]
-    machine = ReadyMachine(
-        {"cores": 2, "packages": {"numpy": "2"}} | hardware, settings_for(folder), models, []
-    )
+    machine = ReadyMachine(hardware, {"numpy": "2"} | versions, settings_for(folder), models, [])
     return run_all(machine, [], folder / "out", plan, player)
 
 
@@ -148,7 +153,7 @@ def test_a_cheat_that_reverses_its_rows_is_marked(tmp_path: Path) -> None:
             run = Run(Outcome.DONE, "", seconds, Used(seconds, seconds, 1), 0.0, 0, "submission.csv", content)
             yield rounds._row(one, number, run, "", "bubblewrap")
 
-    machine = ReadyMachine({"packages": {}}, settings_for(tmp_path), [slow, fast], [])
+    machine = ReadyMachine("", {}, settings_for(tmp_path), [slow, fast], [])
     run_all(machine, [], tmp_path / "out", TWICE, execute)
     marks = [one["marks"] for one in table(tmp_path / "out" / "runtimes.csv")]
     assert [one.startswith("same predictions in another time: A/") for one in marks] == [True, True]
@@ -232,7 +237,7 @@ def test_the_files_of_a_model_are_read_when_its_turn_comes(tmp_path: Path, monke
         tmp_path / "out",
     )
     for number in (1, 2):  # then only those that have run are read before the first turn
-        prepared = ReadyMachine({"packages": {}}, given, models, [])
+        prepared = ReadyMachine("", {}, given, models, [])
         results = run_all(prepared, [], out, Plan(number), rounds.here(given, out))
     assert ran.index("B is read") + 1 == ran.index("B")
     assert [ran.count(f"{team} is read") for team in ("A", "Closed", "B")] == [2, 2, 2]
@@ -240,12 +245,12 @@ def test_the_files_of_a_model_are_read_when_its_turn_comes(tmp_path: Path, monke
     assert [len(timing.counting) for timing in results.timings] == [2, 2]
 
 
-def test_another_machine_is_refused_and_another_package_is_a_warning(tmp_path):
+def test_another_machine_is_refused_and_another_version_is_a_warning(tmp_path):
     play(tmp_path, Player({"A": 1.0}))
-    with pytest.warns(UserWarning, match=r"other packages are installed .*numpy: 3 instead of 2"):
-        play(tmp_path, Player({"A": 1.0}), packages={"numpy": "3"})
-    with pytest.raises(UsageError, match="made in another way: cores: 9 instead of 2"):
-        play(tmp_path, Player({"A": 1.0}), cores=9)
+    with pytest.warns(UserWarning, match=r"other versions are installed .*: numpy: 3 instead of 2$"):
+        play(tmp_path, Player({"A": 1.0}), numpy="3")
+    with pytest.raises(UsageError, match="another way: hardware: A slow one instead of A fast one, 2 cores"):
+        play(tmp_path, Player({"A": 1.0}), hardware="A slow one")
     (tmp_path / "out" / "hardware.json").unlink()
     with pytest.raises(UsageError, match=r"has runs.csv without hardware.json"):
         play(tmp_path, Player({"A": 1.0}))

@@ -36,8 +36,6 @@ IMAGE = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,499}"
 )
 LONGEST_NAME = 200  # bytes; file systems allow 255, and podium appends to the names
-# A file that may be a program, also one that podium does not start, as it is named otherwise.
-PROGRAM = re.compile(r"^(run|container)(\.|$)|\.(py|ipynb|sh|r|jl|exe|zip|tar|tgz)(\.|$)", re.IGNORECASE)
 # What Git has in place of a large file that was not fetched.
 POINTER, LARGEST_POINTER = b"version https://git-lfs.github.com/spec/v1", 1024
 MOST_FILES = 200_000  # in a model's folder
@@ -108,64 +106,45 @@ def key_of(team: str, name: str) -> str:
 
 
 def find_models(folder: Path, most_bytes: float = math.inf) -> tuple[list[Model], list[Failure]]:
-    """Find the models in a folder that has a folder for each team; a larger one than `most_bytes` fails."""
-    teams = _visible(folder)
+    """Find the models in a folder that has a folder for each team; a larger one than `most_bytes` fails.
+
+    What somebody may have taken for a model runs or fails. All else is left out, and named.
+    """
+    teams = _meant_in(folder)
     found = [one for team in teams for one in _models_of_team(team, most_bytes)]
-    if not found:
-        raise UsageError(f"there are no models in {folder}; expected a folder per team with {ENTRIES}")
     models = [one for one in found if isinstance(one, Model)]
+    failures = [one for one in found if isinstance(one, Failure)]
     if not models and _entries(folder):
         raise UsageError(
             f"{folder} is a model itself: give the folder that has a folder per team, "
             f"or {as_option('one', True)}"
         )
-    others = {path.name for path in folder.iterdir()} - {team.name for team in teams}
-    if others := others | {f"{one.parent.name}/{one.name}" for one in found if isinstance(one, Path)}:
-        warnings.warn(left_out(others, str(folder), "models"), stacklevel=4)
-    return models, [one for one in found if isinstance(one, Failure)]
+    if not found:
+        raise UsageError(f"there are no models in {folder}; expected a folder per team with {ENTRIES}")
+    others = {*folder.iterdir()}.difference(teams).union(one for one in found if isinstance(one, Path))
+    if others:
+        names = [path.relative_to(folder).as_posix() for path in others]
+        warnings.warn(left_out(names, str(folder), "models"), stacklevel=4)
+    return models, failures
 
 
 def _models_of_team(team: Path, most_bytes: float) -> list[Model | Failure | Path]:
-    """What lies in a team's folder: the models, what cannot run, and data."""
-    try:
-        _require_folder(team)
-        there = [] if _entries(team) else _visible(team)
-    except (ValueError, OSError) as problem:
-        return [as_failure(team.name, "", problem)]
-    # What cannot be read is taken for a model, for which the reason is found later.
-    inner = [path for path in there if _entries(path) or (path.is_dir() and not os.access(path, os.R_OK))]
-    if len(inner) > MOST_MODELS:
-        return [Failure(printable(team.name), "", f"more than {MOST_MODELS} models")]
-    if not inner:
+    """The model that a team's folder is, or what lies in a folder of several: models, and files beside them."""
+    meant = [] if _entries(team) else _meant_in(team)
+    number = sum(bool(_entries(path)) for path in meant)
+    if not number:
         return [find_model(team, team.name, "", most_bytes)]
+    if number > MOST_MODELS:
+        return [as_failure(team.name, "", ValueError(f"more than {MOST_MODELS} models"))]
     return [
-        find_model(path, team.name, path.name, most_bytes)
-        if path in inner or (path in there and _may_be_meant(path))
-        else path
+        find_model(path, team.name, path.name, most_bytes) if path in meant else path
         for path in sorted(team.iterdir())
     ]
 
 
-def _require_folder(path: Path) -> None:
-    """Raise a ValueError if something is no folder of its own."""
-    if path.is_symlink() or not path.is_dir():
-        what = "a link" if path.is_symlink() else "a file"
-        raise ValueError(f"expected a folder with {ENTRIES}, found {what}{_unpack([path])}")
-
-
-def _may_be_meant(path: Path) -> bool:
-    """Whether somebody may have taken something for a model: a link, an archive, or a folder with a program."""
-    return path.is_symlink() or bool(_unpack([path])) or (path.is_dir() and bool(_program_in(path)))
-
-
-def _program_in(folder: Path) -> str:
-    """The path of the first file of a folder, or of the folders within it, that may be a program, or ""."""
-    paths = [
-        os.path.relpath(entry.path, folder)
-        for entry in itertools.islice(paths_in(folder), MOST_FILES)
-        if PROGRAM.search(entry.name)
-    ]
-    return min(paths, default="")
+def _meant_in(folder: Path) -> list[Path]:
+    """What somebody may have taken for models in a folder: folders, links and archives."""
+    return [path for path in _visible(folder) if path.is_dir() or path.is_symlink() or _is_packed(path)]
 
 
 def find_model(folder: Path, team: str, name: str = "", most_bytes: float = math.inf) -> Model | Failure:
@@ -191,22 +170,34 @@ def as_failure(team: str, name: str, problem: Exception) -> Failure:
 
 
 def _visible(folder: Path) -> list[Path]:
-    """The files and folders in a folder, sorted by name, without those of the system."""
-    return sorted(path for path in folder.iterdir() if not is_of_system(path.name, path.is_dir()))
+    """The files and folders in a folder, sorted by name, without those of the system; none if it is a link."""
+    with contextlib.suppress(OSError):  # of what cannot be read, `find_model` says why
+        if not folder.is_symlink():
+            return sorted(path for path in folder.iterdir() if not is_of_system(path.name, path.is_dir()))
+    return []
 
 
 def _entries(folder: Path) -> list[str]:
     """The names of the files in a folder that podium could run."""
-    if folder.is_symlink() or not folder.is_dir():
-        return []
-    return [
-        path.name for path in _visible(folder) if path.name in (*SCRIPTS, CONTAINER) or path.suffix == ".ipynb"
-    ]
+    names = [path.name for path in _visible(folder)]
+    return [name for name in names if name in (*SCRIPTS, CONTAINER) or name.endswith(".ipynb")]
+
+
+def _require_folder(path: Path) -> None:
+    """Raise an error if something is no folder of its own, or cannot be read."""
+    if path.is_symlink() or not path.is_dir():
+        what = "a link" if path.is_symlink() else "a file"
+        raise ValueError(f"expected a folder with {ENTRIES}, found {what}{_unpack([path])}")
+    os.listdir(path)
+
+
+def _is_packed(path: Path) -> bool:
+    return path.name.lower().endswith(PACKED)
 
 
 def _unpack(there: Sequence[Path]) -> str:
     """What to do with a folder that is packed."""
-    return "; unpack it" if any(path.name.lower().endswith(PACKED) for path in there) else ""
+    return "; unpack it" if any(map(_is_packed, there)) else ""
 
 
 def _entry(folder: Path) -> tuple[str, Kind]:
@@ -214,10 +205,8 @@ def _entry(folder: Path) -> tuple[str, Kind]:
     entries = _entries(folder)
     if not entries:
         there = _visible(folder)
-        deeper = {path: _program_in(path) for path in there if path.is_dir() and not path.is_symlink()}
-        found = [path.name + (f"/{deeper[path]}" if deeper.get(path) else "") for path in there]
-        others = listed(found, NAMES_SHOWN) or "nothing"
-        raise ValueError(f"there is no model: expected {ENTRIES}, found {others}{_unpack(there)}")
+        found = listed([path.name for path in there], NAMES_SHOWN) or "nothing"
+        raise ValueError(f"there is no model: expected {ENTRIES}, found {found}{_unpack(there)}")
     if len(entries) > 1:
         several = listed(entries, NAMES_SHOWN)
         raise ValueError(f"expected one model in the folder, found {len(entries)}: {several}")

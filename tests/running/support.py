@@ -31,12 +31,17 @@ def settings_for(folder: Path, **changed: Any) -> Settings:
 
 def in_sandbox(folder: Path, **changed: Any) -> Settings:
     """The same in bubblewrap, with the control group that this machine has."""
-    for path in (folder, *folder.parents):
-        if path.name.startswith("pytest"):  # as root, models run as nobody
-            path.chmod(0o755)
+    open_for_others(folder)  # as root, models run as nobody
     return settings_for(
         folder, **{"sandbox": "bubblewrap", "control_group": control_group.is_available()} | changed
     )
+
+
+def open_for_others(folder: Path) -> None:
+    """Let other users read a folder of a test."""
+    for path in (folder, *folder.parents):
+        if path.name.startswith(("pytest", "popen")) or path == folder:
+            path.chmod(0o755)
 
 
 def write_model(folder: Path, source: str = "", name: str = "run.py") -> Path:

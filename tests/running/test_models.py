@@ -11,7 +11,7 @@ import pytest
 
 from podium.common.errors import UsageError
 from podium.running.models import MOST_MODELS, Failure, Kind, digest_of, find_model, find_models, interpreter_of
-from tests.running.support import write_model
+from tests.running.support import open_for_others, write_model
 
 NO_MODEL = "there is no model: expected one notebook (*.ipynb), run, run.py, run.sh or container.txt, found "
 WINDOWS = ": expected the line ends of Unix, found those of Windows; convert it with dos2unix"
@@ -29,7 +29,7 @@ def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
     for name in ("README.md", "desktop.ini", ".DS_Store"):
         (tmp_path / name).write_text("not a model")
     of_system = r"“\.DS_Store”, “\.git”, “Red/\.ipynb_checkpoints”, “desktop\.ini”"
-    with pytest.warns(UserWarning, match=f"left out, as they are not models: “Red/data”, {of_system}$"):
+    with pytest.warns(UserWarning, match=f"left out, as they are not models: “README.md”, {of_system}$"):
         models, failures = find_models(tmp_path)
     assert [(model.key, model.entry, model.kind) for model in models] == [
         (".NET Ninjas", "run.py", Kind.SCRIPT),
@@ -37,8 +37,7 @@ def test_a_folder_per_team_or_several_in_one(tmp_path: Path) -> None:
         ("Red/first", "run.sh", Kind.SCRIPT),
         ("Red/second", "model.ipynb", Kind.NOTEBOOK),
     ]
-    [loose] = failures
-    assert (loose.team, loose.reason[-12:]) == ("README.md", "found a file")
+    assert failures == [Failure("Red", "data", NO_MODEL + "notes.md")]
 
 
 @pytest.mark.parametrize(
@@ -54,10 +53,9 @@ def test_a_name_that_can_be_published_runs(tmp_path: Path, name: str) -> None:
 
 def test_whatever_lies_beside_a_model_ran_failed_or_is_named(tmp_path: Path) -> None:
     teams = {
-        "alpha": ("big/main.py", "old/predict.ipynb.txt", "README.md"),
+        "alpha": ("big/main.py", "README.md"),
         "eps": ("big.zip", "v3.tar.gz", "packed/model.zip"),
-        "eta": ("v2/Run.py", "w/Dockerfile", "w/deep/weights.bin"),
-        "theta": ("v2/repo/run.py", "v3/a/b/model.R"),
+        "eta": ("v2/Run.py", "w/deep/weights.bin"),
     }
     for team, names in teams.items():
         write_model(tmp_path / team / "good")
@@ -67,24 +65,42 @@ def test_whatever_lies_beside_a_model_ran_failed_or_is_named(tmp_path: Path) -> 
     (tmp_path / "eps" / "two").symlink_to(tmp_path / "eps" / "good")
     (tmp_path / "eps" / "loop").symlink_to(tmp_path / "eps" / "loop")
     (tmp_path / "alpha" / ".git").mkdir()
-    told = r"left out, as they are not models: “alpha/README.md”, “eta/w”, “alpha/\.git”$"
-    with pytest.warns(UserWarning, match=told):
+    with pytest.warns(
+        UserWarning, match=r"left out, as they are not models: “alpha/README.md”, “alpha/\.git”$"
+    ):
         models, failures = find_models(tmp_path)
     assert [model.key for model in models] == [f"{team}/good" for team in teams]
     found = {f"{each.team}/{each.model}": each.reason.rpartition(", found ")[2] for each in failures}
     assert found == {
         "alpha/big": "main.py",
-        "alpha/old": "predict.ipynb.txt",
         "eps/big.zip": "a file; unpack it",
         "eps/loop": "a link",
         "eps/packed": "model.zip; unpack it",
         "eps/two": "a link",
         "eps/v3.tar.gz": "a file; unpack it",
         "eta/v2": "Run.py",
-        "gamma/": "a/b/run.py",
-        "theta/v2": "repo/run.py",
-        "theta/v3": "a/b/model.R",
+        "eta/w": "deep",
+        "gamma/": "a",
     }
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such modes")
+@pytest.mark.parametrize(("closed", "team", "name"), [("Closed", "Closed", ""), ("Red/b", "Red", "b")])
+def test_a_folder_that_cannot_be_read_is_one_model_s_failure(tmp_path: Path, closed: str, team: str, name: str):
+    for each in ("Blue", "Red/a", closed):
+        write_model(tmp_path / each)
+    open_for_others(tmp_path)
+    (tmp_path / closed).chmod(0)
+    me = os.geteuid()
+    if me == 0:  # who may read everything
+        os.seteuid(65534)
+    try:
+        models, failures = find_models(tmp_path)
+    finally:
+        os.seteuid(me)
+        (tmp_path / closed).chmod(0o755)
+    assert [model.key for model in models] == ["Blue", "Red/a"]
+    assert failures == [Failure(team, name, "Permission denied")]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

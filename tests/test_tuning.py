@@ -275,6 +275,19 @@ def test_the_columns_of_feedback_prize_1_and_one_effectiveness_for_all(known):
         tuning.tune(fold, theirs, folds=2)
 
 
+def test_ids_are_those_of_the_solution_as_when_they_are_scored(known):
+    """Only a notice said that 7.0 is the essay 7, and then the candidates were refused."""
+    solution, candidates = (
+        table.assign(essay_id=table["essay_id"].str[1:].astype(int).add(1).astype(str)) for table in known
+    )
+    fold = podium.prepare(solution)
+    theirs = candidates.assign(essay_id=candidates["essay_id"] + ".0")
+    tuned = tuning.tune(fold, theirs, folds=2)
+    told = [f"essay_id: '{candidates['essay_id'][0]}.0' is taken for {candidates['essay_id'][0]}, because all "]
+    assert tuned.before == podium.score(fold, theirs).score == podium.score(fold, candidates).score
+    assert tuned.notices == podium.score(fold, theirs).other_ids == [f"{told[0]}ids are whole numbers"]
+
+
 @pytest.mark.parametrize("folds", [2, 3, 5])
 def test_every_fold_has_its_share_of_every_sub_population(folds):
     random = np.random.default_rng(5)

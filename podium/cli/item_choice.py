@@ -64,7 +64,9 @@ def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evalu
         with limits.within(limits.Limits()):
             submission, renamed = pipeline.submitted(solution, path, options.effectiveness)
             tell(f"{path}: {notice}" for notice in renamed)
-            return pipeline.scored_alone(solution, submission)
+            evaluation = pipeline.scored_alone(solution, submission)
+            tell(f"{path}: {notice}" for notice in evaluation.other_ids)
+            return evaluation
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {problem}") from problem
 

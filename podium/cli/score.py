@@ -39,7 +39,7 @@ def run(options: Options) -> None:
     everything = [done.evaluation, *done.others.values()]
     if options.bare:
         mistakes = [mistake for each in everything for _, mistake in each.explanation.mistakes]
-        console.warn([*done.chosen, *dict.fromkeys(mistakes)])
+        console.warn([*done.chosen, *done.evaluation.other_ids, *dict.fromkeys(mistakes)])
     if not options.bare or (options.rows, options.report, options.table) != (None, None, None):
         score_output.show(done, options)
     if options.bare:

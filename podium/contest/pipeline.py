@@ -40,7 +40,6 @@ from podium.scoring import evaluating, misfits, verdicts
 from podium.scoring.alignment import comparable
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.scoring.verdicts import Platform, Use
-from podium.tables import ids
 from podium.tables.files import Location
 
 LONGEST_MESSAGE = 280  # of a rejection, in characters; longer ones are cut, as on Kaggle
@@ -93,7 +92,7 @@ def prepared(
 def submitted(
     solution: Solution, path: Location, probability: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Read a submission; the notices say which columns or ids were read under other names."""
+    """Read a submission; the notices say which columns were read under other names."""
     given = reading.read_submission(solution.metric, path, solution.arguments)
     table, notices = recognized(solution, given, probability)
     if solution.metric.companion.add_texts is not None and "text" in solution.frame:
@@ -106,17 +105,13 @@ def submitted(
 def recognized(
     solution: Solution, table: pd.DataFrame, probability: float | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Rename the columns of a submission that has those of another competition, with a notice for each.
-
-    Another notice says how ids are written that a platform's reader takes for those of the solution.
-    """
+    """Rename the columns of a submission that has those of another competition, with a notice for each."""
     recognize = solution.metric.companion.recognize
-    notices = list[str]()
     if recognize is not None:
-        table, notices = recognize(table, solution.arguments["row_id_column_name"], probability)
-    elif probability is not None:
+        return recognize(table, solution.arguments["row_id_column_name"], probability)
+    if probability is not None:
         raise UsageError(f"--effectiveness: {solution.metric.path.name} does not judge effectiveness")
-    return table, notices + ids.otherwise_written(solution.frame, table, ids.columns_of(solution.arguments))
+    return table, []
 
 
 def scored(solution: Solution, submission: pd.DataFrame, show: Progress | None = None) -> Evaluation:

@@ -57,7 +57,7 @@ class Rows:
 
 def _read(how: How, solution: Solution, submission: Submission) -> tuple[halves.Asked, pd.DataFrame]:
     """Read a chosen file again, which must not have changed."""
-    answers = answers_for(solution, frame_of(solution, submission))
+    answers, _ = answers_for(solution, frame_of(solution, submission))
     return halves.Asked(solution, how.part, how.column, how.seed), answers
 
 

@@ -19,23 +19,33 @@ OTHER_ROWS = (
 )
 
 
-def answers_for(solution: Any, submission: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows of a submission that count; without statistics, in the order of the solution."""
-    if solution.narrowed_from is not None:
-        submission = _narrowed_alike(solution, solution.narrowed_from, submission)
-    submission = ids.as_in(solution.frame, submission, ids.columns_of(solution.arguments))
+def answers_for(solution: Any, submission: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Select the rows of a submission that count, and tell which ids the solution writes otherwise.
+
+    Without statistics, they are in the order of the solution. Everybody who scores asks here, and nobody else
+    looks for the ids of a submission.
+    """
+    submission, told = _with_known_ids(solution, submission)
     if not solution.prepared:
-        return _rows_for(solution, submission)
+        return _rows_for(solution, submission), told
     if solution.metric.is_built_in or solution.metric.complete_submission:
-        return answers_to(solution, submission, solution.counts)
-    answers: pd.DataFrame = solution.tables(submission)[1]
-    return answers  # a custom metric's statistics get the same rows as its score
+        return answers_to(solution, submission, solution.counts), told
+    # A custom metric's statistics get the same rows as its score.
+    return solution.tables(submission)[1], told
+
+
+def _with_known_ids(solution: Any, submission: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Write ids as the whole solution does, and leave out the answers to rows that it has lost."""
+    whole = solution.frame if solution.narrowed_from is None else solution.narrowed_from
+    columns = ids.columns_of(solution.arguments)
+    known = ids.as_in(whole, submission, columns)
+    told = ids.otherwise_written(submission, known, columns)
+    return known if whole is solution.frame else _narrowed_alike(solution, whole, known), told
 
 
 def comparable(solution: Any, submission: pd.DataFrame) -> pd.DataFrame:
-    """A submission without the answers to rows that this part of a whole solution lacks."""
-    if solution.narrowed_from is not None:
-        submission = _narrowed_alike(solution, solution.narrowed_from, submission)
+    """A submission with known ids, without the answers to rows that this part of a solution lacks."""
+    submission, _ = _with_known_ids(solution, submission)
     row_id = solution.arguments["row_id_column_name"]
     if not solution.is_one_part or list(submission).count(row_id) != 1 or row_id not in solution.frame:
         return submission
@@ -88,7 +98,6 @@ def answers_to(solution: Any, submission: pd.DataFrame, rows: Bools) -> pd.DataF
 
 def _narrowed_alike(solution: Any, everything: pd.DataFrame, submission: pd.DataFrame) -> pd.DataFrame:
     """Leave out answers to rows that a solution has lost, and keep those that answer no row at all."""
-    submission = ids.as_in(everything, submission, everything.columns)
     row_id = solution.arguments["row_id_column_name"]
     # A metric that matches complete submissions by other ids, such as those of essays, names rows as it likes.
     others = [name for name in everything if name != row_id and solution.metric.complete_submission]

@@ -210,6 +210,8 @@ class Evaluation:
     read, compared : object
         The results of the first two steps of a `podium.metric.contract.StagedPrepared`, which the explanation
         needs.
+    other_ids : list of str
+        Sentences about ids that the submission writes otherwise than the solution.
     drawn : dict
         The scores on half-samples that were computed already, by part, column of items and seed. Every
         comparison with another submission asks for the same ones.
@@ -221,6 +223,7 @@ class Evaluation:
     statistics: Floats | None = None
     read: Any = None
     compared: Any = None
+    other_ids: list[str] = field(default_factory=list)
     drawn: dict[tuple[str, str, int], dict[Any, Floats]] = field(default_factory=dict)
 
     @property
@@ -248,7 +251,7 @@ class Evaluation:
     @property
     def notices(self) -> list[str]:
         """Sentences about what is unusual in the solution and the submission, as `podium score` prints them."""
-        return [*self.solution.notices, *self.explanation.notices, *self.of_constant]
+        return [*self.solution.notices, *self.other_ids, *self.explanation.notices, *self.of_constant]
 
     @functools.cached_property
     def of_constant(self) -> list[str]:
@@ -490,9 +493,10 @@ def narrowed(solution: Solution, kept: Bools) -> Solution:
 
 def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | None = None) -> Evaluation:
     """Score a submission against a prepared solution."""
-    submission = answers_for(solution, submission)
+    submission, other_ids = answers_for(solution, submission)
     if not solution.prepared:
-        return Evaluation(solution, submission, _scores_of_parts(solution, submission))
+        scores = _scores_of_parts(solution, submission)
+        return Evaluation(solution, submission, scores, other_ids=other_ids)
     prepared, read, compared = solution.prepared[ALL], None, None
     with guard.submission_given(solution.metric):
         if hasattr(prepared, "compare"):
@@ -506,7 +510,7 @@ def evaluate(solution: Solution, submission: pd.DataFrame, progress: Progress | 
     scores = (
         scores_of(solution, numbers) if solution.metric.is_built_in else _scores_of_parts(solution, submission)
     )
-    return Evaluation(solution, submission, scores, numbers, read, compared)
+    return Evaluation(solution, submission, scores, numbers, read, compared, other_ids)
 
 
 def _with_progress(step: Callable[..., Any], progress: Progress | None) -> dict[str, Any]:

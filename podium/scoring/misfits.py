@@ -64,7 +64,7 @@ WORDS = {
 def found(
     solution: Any, submission: pd.DataFrame, accepts: Callable[[pd.DataFrame], bool] | None = None
 ) -> list[Misfit]:
-    """Compare a submission with a prepared solution; what explains most comes first.
+    """Compare a submission whose ids are known with a prepared solution; what explains most comes first.
 
     If the metric has failed, `accepts` tells whether it takes another submission. Where the only column beside
     the ids has another name than the solution's, it is tried with this name, since some metrics want two names.
@@ -73,8 +73,7 @@ def found(
     columns, own = _beside_ids(solution, solution.frame), _beside_ids(solution, submission)
     if misfits := [*_columns(solution.frame, submission, [row_id, *columns[:MOST_COLUMNS]])]:
         return misfits
-    given = ids.as_in(solution.frame, submission, [row_id])
-    wanted_ids, given_ids = ids.texts(solution.frame[row_id]), ids.texts(given[row_id])
+    wanted_ids, given_ids = ids.texts(solution.frame[row_id]), ids.texts(submission[row_id])
     if misfits := [*_ids(row_id, wanted_ids, given_ids, not solution.metric.complete_submission)]:
         return misfits
     misfits = of_cells(solution, submission)

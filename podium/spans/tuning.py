@@ -33,6 +33,7 @@ from podium.common.wording import counted
 from podium.contest import pipeline
 from podium.metric import guard
 from podium.metric.contract import Measured
+from podium.scoring.alignment import answers_for
 from podium.scoring.evaluating import ALL, Solution
 from podium.spans.by_position import by_position
 from podium.spans.places import from_table
@@ -340,6 +341,7 @@ def _problem(
     """Make the problem of the essays with a candidate, and notices about columns and about the other essays."""
     prepared = prepared_for(solution)
     candidates, notices = pipeline.recognized(solution, candidates, effectiveness)
+    candidates, other_ids = answers_for(solution, candidates)
     with pipeline.cured(solution, candidates), guard.submission_given(solution.metric):
         segments = prepared.read(candidates)
     probability = _probability(candidates)
@@ -355,7 +357,7 @@ def _problem(
     part = dataclasses.replace(
         statistics.part(prepared, predicted), truths=truths._replace(essay=number[truths.essay])
     )
-    return _Problem(solution.metric.module, part, segments, probability[known]), notices
+    return _Problem(solution.metric.module, part, segments, probability[known]), notices + other_ids
 
 
 def _probability(candidates: pd.DataFrame) -> Floats:

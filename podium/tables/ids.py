@@ -204,16 +204,15 @@ def _of_type(ids: pd.Series, dtype: Any) -> pd.Series:
         return ids
 
 
-def otherwise_written(solution: pd.DataFrame, submission: pd.DataFrame, columns: Iterable[str]) -> list[str]:
-    """Tell, once for each column, that ids of a submission are written in another way than in the solution."""
+def otherwise_written(given: pd.DataFrame, known: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+    """Tell, once for each column, which id of a submission `as_in` has written in another way."""
     told = []
-    for column in columns:
-        if not all(list(table.columns).count(column) == 1 for table in (solution, submission)):
-            continue
-        wanted, given = solution[column], submission[column]
-        names = {} if given.dtype.kind in "iu" else _names(wanted, _others(wanted, given))
-        for text, name in [*names.items()][:1]:
-            told.append(f"{column}: {text!r:.40} is taken for {name}, because all ids are whole numbers")
+    for column in columns if known is not given else ():
+        if list(given.columns).count(column) == 1:
+            before, after = texts(given[column]).to_numpy(), texts(known[column]).to_numpy()
+            if (is_other := before != after).any():
+                text, name = before[is_other][0], after[is_other][0]
+                told.append(f"{column}: {text!r:.40} is taken for {name}, because all ids are whole numbers")
     return told
 
 

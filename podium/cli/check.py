@@ -27,6 +27,7 @@ from podium.common.errors import HostError, UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from podium.contest.recorded import Record
     from podium.metric.hosted import Metric
     from podium.metric.shapes import Finding
 
@@ -57,8 +58,11 @@ def _samples_beside(path: Path) -> tuple[Path, Path] | None:
     return (samples[0], samples[1]) if path.name == "metric.py" and all(map(Path.is_file, samples)) else None
 
 
-def _completed(options: Options) -> Options:
-    """Take what was not given from the files of a competition, if their folder or their solution is named."""
+def _completed(options: Options) -> "tuple[Options, Record | None]":
+    """Take what was not given from the files of a competition, if their folder or their solution is named.
+
+    The record is that of the competition.
+    """
     from podium.contest import recorded
     from podium.hosting import folders
     from podium.metric import hosted
@@ -66,9 +70,9 @@ def _completed(options: Options) -> Options:
     named = Path(options.metric)
     folder = recorded.folder_of(named)
     is_metric = options.metric in hosted.names() or named.suffix == ".py"
-    record = recorded.read(folder)
-    if is_metric or record is None:
-        return options
+    record = None if is_metric else recorded.read(folder)
+    if record is None:
+        return options, recorded.of(options.solution)
     tables = [each for each in (options.solution, options.submission) if each is not None]
     if folder != named:
         tables.insert(0, named)
@@ -76,12 +80,13 @@ def _completed(options: Options) -> Options:
         tables.insert(0, folder / recorded.PRIVATE / folders.SOLUTION)
     if len(tables) > 2:
         raise UsageError(f"expected a metric, a solution and a submission, found {named} as the metric")
-    return replace(
+    options = replace(
         options,
         metric=recorded.chosen(record, None, how="in place of the folder")[0],
         solution=tables[0],
         submission=tables[1] if len(tables) > 1 else folder / folders.PUBLIC / folders.SAMPLE,
     )
+    return options, record
 
 
 def run(options: Options) -> None:
@@ -90,7 +95,7 @@ def run(options: Options) -> None:
     from podium.metric import hosted
     from podium.metric.shapes import Level
 
-    options = _completed(options)
+    options, record = _completed(options)
     if (options.solution is None) != (options.submission is None):
         raise UsageError("give both a solution and a submission, or none")
     if options.set and options.solution is None:
@@ -105,7 +110,7 @@ def run(options: Options) -> None:
             if results[0].level is not Level.FAIL:
                 results += acceptance.check_contract(path)
     else:
-        results = _tried(path, pair, options)
+        results = _tried(path, pair, record, options)
     results = acceptance.without_repetition(results)
     for result in results:
         line = f"{result.name}: {result.text}" if result.text else result.name
@@ -119,7 +124,7 @@ def run(options: Options) -> None:
         )
 
 
-def _tried(path: Path, given: tuple[Path, Path], options: Options) -> "list[Finding]":
+def _tried(path: Path, given: tuple[Path, Path], record: "Record | None", options: Options) -> "list[Finding]":
     """Try the file with a solution and a submission, and print the scores first."""
     from podium.contest import recorded
     from podium.hosting import round_trip
@@ -131,7 +136,7 @@ def _tried(path: Path, given: tuple[Path, Path], options: Options) -> "list[Find
     arguments = dict[str, Any]()
     if metric is not None:
         parameters = hosted.parse_parameters(metric, options.set)
-        arguments = recorded.arguments(recorded.of(given[0]), metric, parameters)
+        arguments = recorded.arguments(record, metric, parameters)
     named = arguments.get("row_id_column_name")
     files = read_once(given[0]), read_once(given[1])
     *tables, arguments["row_id_column_name"] = emulate.read_tables(metric, *files, named)

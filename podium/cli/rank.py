@@ -47,7 +47,7 @@ def run(options: Options) -> None:
 
         paper.check_form(options.table)  # before anything is scored
         check_outputs([options.table], [options.out, *options.paths.values()])
-    final = rank.made(rank.as_recorded(options))
+    final = rank.made(*rank.as_recorded(options))
     if options.table is not None:
         from podium.ranking import for_a_paper
 

@@ -14,6 +14,7 @@ from podium.common.errors import UsageError
 from podium.common.options import as_option, is_command, takes
 from podium.common.wording import listed
 from podium.contest import recorded
+from podium.contest.recorded import Record
 from podium.metric import hosted
 from podium.metric.contract import Metric
 from podium.metric.shapes import demand
@@ -61,14 +62,14 @@ def rank(options: Options, **more: Any) -> FinalBoard:
     >>> board.leaderboard, board.certainty, board.rejected  # doctest: +SKIP
     >>> podium.rank(again="final", out="other", parameters={"temperature": 50})  # doctest: +SKIP
     """
-    options = as_recorded(options)
+    options, record = as_recorded(options)
     if options.parameters is None and options.again is None:
         _refuse_both_meanings(options)
-    return made(options, more)
+    return made(options, record, more)
 
 
-def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> FinalBoard:
-    """Make a board, with more parameters of its metric."""
+def made(asked: Options, record: Record | None, more: Mapping[str, Any] = MappingProxyType({})) -> FinalBoard:
+    """Make a board of what `as_recorded` has found, with more parameters of its metric."""
     typed, asked = asked, _of_run(asked)
     asked.check()
     out, earlier = Path(asked.out), dict[str, Any]()
@@ -79,7 +80,7 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
     is_built_in = asked.metric in hosted.names()  # a folder may have such a name
     check_apart(out, [path for name, path in typed.paths.items() if not (is_built_in and name == "metric")])
     with unzipped(asked.submissions) as place:
-        asked, options, inputs = _found(asked, earlier, more, place)
+        asked, options, inputs = _found(asked, record, earlier, more, place)
         _check_teams(options.teams_with_page, inputs)
         command = command_of(replace(asked, submissions=typed.submissions))
         with pool_of(options, out / STORE, inputs) as pool, alone_in(out):
@@ -88,14 +89,15 @@ def made(asked: Options, more: Mapping[str, Any] = MappingProxyType({})) -> Fina
             return _ranked(options, inputs, out, pool, command)
 
 
-def as_recorded(asked: Options) -> Options:
-    """Take the metric and the items from the record of a competition, if none were given."""
+def as_recorded(asked: Options) -> tuple[Options, Record | None]:
+    """Read the record of a competition, and take the metric and the items from it, if none were given."""
     if asked.again is not None:  # then run.json names them
-        return asked
+        return asked, None
+    record = recorded.of(asked.solution)
     given = asked.metric if "metric" in asked.given else None
-    metric, items = recorded.chosen(recorded.of(asked.solution), given, asked.items)
+    metric, items = recorded.chosen(record, given, asked.items)
     named = {"metric", "items"} if items else {"metric"}
-    return replace(asked, metric=metric, items=items, given=asked.given | named)
+    return replace(asked, metric=metric, items=items, given=asked.given | named), record
 
 
 def _refuse_both_meanings(asked: Options) -> None:
@@ -122,7 +124,11 @@ def _with_parameters(
 
 
 def _found(
-    asked: Options, earlier: Mapping[str, Any], more: Mapping[str, Any], place: str | None
+    asked: Options,
+    record: Record | None,
+    earlier: Mapping[str, Any],
+    more: Mapping[str, Any],
+    place: str | None,
 ) -> tuple[Options, Options, Inputs]:
     """Find what is to be scored, with what was asked for, and with what was found out beside it.
 
@@ -134,9 +140,7 @@ def _found(
         raise UsageError(f"expected {inputs if is_command() else 'solution and submissions, or again'}")
     loaded = hosted.load(asked.metric)
     asked = _with_parameters(loaded, asked, earlier, more)
-    parameters = asked.metric_parameters
-    if asked.again is None:
-        parameters = recorded.arguments(recorded.of(asked.solution), loaded, parameters)
+    parameters = recorded.arguments(record, loaded, asked.metric_parameters)
     failed = asked.failed if "failed" in asked.given else asked.failed or _failed_beside(asked.runtimes)
     options = opened(replace(asked, failed=failed, parameters=parameters))
     files = find(options.submissions, options.side, loaded.companion.documents, options.team_from, place)

@@ -61,6 +61,14 @@ def test_recorded_parameters_are_used_and_shown(capsys, command):
 
 
 @pytest.mark.usefixtures("made")
+def test_a_copy_of_the_solution_is_checked_with_the_record_of_the_folder_that_is_named(capsys):
+    """The folder gave the metric, and its parameters were forgotten where another solution was given, too."""
+    copied = shutil.copy(PAIR[0], "other.csv")
+    code, _, err = run_podium(capsys, "check", FILES, copied, PAIR[1], "--quick")
+    assert (code, err.startswith(SHOWN)) == (0, True)
+
+
+@pytest.mark.usefixtures("made")
 def test_recorded_parameters_tune_too(capsys):
     pd.read_csv(PAIR[1]).assign(probability=0.9).to_csv("candidates.csv", index=False)
     code, out, err = run_podium(capsys, "tune", PAIR[0], "candidates.csv")

@@ -217,6 +217,7 @@ OF_RANK: dict[str, Make] = {
     "--time-limit": lambda contest, out: ["--time-limit", "60s"],
     "--seed": lambda contest, out: ["--seed", "4"],
     "--organizer": lambda contest, out: ["--organizer", 'the "house"'],
+    "--describe": lambda contest, out: ["--describe", "ell_status=learns English"],
 }
 CHANGE_THE_BOARD = {"--part", "--left-out"}
 
@@ -252,7 +253,7 @@ def test_options_of_rank(name, pairs, contest_of, capsys, tmp_path):
     for pair, out, code, _ in run_pairs(capsys, tmp_path, contest, pairs, OF_RANK, command):
         refused = {"--part"} if "private" not in values else set()
         refused |= {"--items"} if not contest.group else set()
-        refused |= {"--variants", "--left-out"}  # which not every metric has
+        refused |= {"--variants", "--left-out", "--describe"}  # which not every metric has
         assert code == 0 or refused & {*pair}, pair
         if code == 0 and not CHANGE_THE_BOARD & {*pair}:
             board = pd.read_csv(out / "board" / "final_leaderboard.csv").set_index("team")["score"]

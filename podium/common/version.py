@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-__version__ = "11.0.0"
+__version__ = "11.1.0"
 
 
 def commit() -> str:

@@ -211,6 +211,7 @@ def _groups(final: FinalBoard, higher_is_better: bool) -> list[dict[str, Any]]:
     return [
         {
             "attribute": attribute,
+            "told": final.options.descriptions.get(attribute, ""),
             "names": [(name.partition(" = ")[2], final.group_sizes[name]) for name in names],
             "rows": list(zip(scores.index, np.stack([scores[names], depths[names]], axis=-1).tolist())),
         }

@@ -28,6 +28,7 @@ from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, find, read_failed, unzipped
 from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
 from podium.scoring import verdicts
+from podium.scoring.evaluating import Solution
 from podium.tables import names
 from podium.tables.files import Location, ReadFile, alone_in, check_apart
 
@@ -197,8 +198,19 @@ def _check_teams(wanted: Sequence[str], inputs: Inputs) -> None:
             raise UsageError(f"{as_option('team', team)}: expected one of the teams, such as {known}")
 
 
+def _check_described(options: Options, solution: Solution) -> None:
+    """Make sure that columns that are described form sub-populations, which alone are on the page."""
+    prepared = solution.prepared.get(solution.deciding)
+    columns = [] if prepared is None else [*dict.fromkeys(name for name, _ in prepared.labels)]
+    for column in options.descriptions:
+        if column not in columns:
+            known = f"one of {listed(columns, 20)}" if columns else "a metric with sub-populations"
+            raise UsageError(f"{as_option('describe', column)}: expected {known}")
+
+
 def _ranked(options: Options, inputs: Inputs, folder: Path, pool: Pool, command: Sequence[str]) -> FinalBoard:
     """Score, rank, make the pages, and write everything."""
+    _check_described(options, pool.solution)
     demand(verdicts.says_direction(pool.solution.metric, pool.solution.arguments, verdicts.Use.KEEP))
     final, scored = scored_board(options, inputs, pool, folder)
     return written(replace(final, facts=run_json.facts_of(final, pool, inputs, scored, command)))

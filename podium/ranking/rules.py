@@ -105,6 +105,14 @@ class Heading:
     organizer: str = ""
     because: str = ""
     team: Sequence[str] | str | None = None
+    describe: Sequence[str] | str | None = None  # new in 11.1, so that a record of 11.0 lacks it
+
+    @property
+    def descriptions(self) -> dict[str, str]:
+        """What columns of the solution tell about items, by the names of the columns."""
+        given = [self.describe] if isinstance(self.describe, str) else self.describe or ()
+        parts = [text.partition("=") for text in given]
+        return {column.strip(): told.strip() for column, _, told in parts}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +153,9 @@ class Options(Heading, Rules, Places):
     team : NAME
         A team that gets a page of its own, ``team.html``. Several teams, or "all", get a page each, such as
         ``team_7_red_pen.html``.
+    describe : COLUMN=TEXT
+        What a column of the solution that forms sub-populations tells, for the page, such as
+        "ell_status=whether the student learns English"; may be repeated.
     again : FOLDER
         The folder of an earlier board, which is made again in another folder: with its options, decisions and
         inputs, but for what is given now. An empty text takes a recorded path or text back, such as
@@ -258,6 +269,9 @@ class Options(Heading, Rules, Places):
                 raise UsageError(
                     f"{as_option(name)}: expected a value, found an empty text; leave the option out"
                 )
+        for column, told in self.descriptions.items():
+            if not (column and told):
+                raise UsageError(f"{as_option('describe')}: expected COLUMN=TEXT, found {column or told!r}")
         if "boost" in self.given and self.boost and self.runtimes is None and self.again is None:
             raise UsageError(
                 f"{as_option('boost', True)}: expected runtimes, without which no speed can be rewarded"

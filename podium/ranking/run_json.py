@@ -274,6 +274,7 @@ def _forms() -> dict[str, Any]:
     sent: Any = records.form("Sent", {"team": str, "submission": str, "sha256": sha256 | None}, texts)
     others = {name: read | None for name in PATHS if name not in necessary}
     limits = {name: Annotated[kind, Meta(gt=0, lt=LARGEST)] for name, kind in Limits.__annotations__.items()}
+    page = dict(Heading.__annotations__)
     return {
         "inputs": records.form("Inputs", necessary, others),
         "rules": records.form("Rules", Rules.__annotations__),
@@ -285,7 +286,7 @@ def _forms() -> dict[str, Any]:
         "hardware": dict[str, str | int | None],
         "command": list[str],
         "limits": records.form("Limits", limits),
-        "page": records.form("Heading", Heading.__annotations__),
+        "page": records.form("Heading", page, {"describe": page.pop("describe")}),
         "date": str,
     }  # fmt: skip
 

@@ -1,6 +1,7 @@
 """What a board says that it rests on: its metric, the machine, and whom to ask."""
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import podium
 from podium.metric import hosted
 from podium.ranking import basis
+from tests.support.samples import ROOT
 
 MACHINE = "A fast one, 8 cores, 33.5 GB of memory, Linux 6.1"
 IN_VERSION_11_0 = {
@@ -98,3 +100,24 @@ def test_a_metric_says_what_it_computes_in_its_first_paragraph(tmp_path):
         path = tmp_path / "plain.py"
         path.write_text(f"{text}def score(solution, submission, row_id_column_name):\n    return 1.0\n")
         assert hosted.purpose(hosted.load(path)) == said
+
+
+def test_the_page_says_what_the_columns_of_groups_tell(tmp_path, call):
+    (tmp_path / "sent").mkdir()
+    shutil.copy(ROOT / "sample_submission.csv", tmp_path / "sent" / "Ada.csv")
+    asked = ["rank", ROOT / "solution_sample.csv", tmp_path / "sent", "--resamples", "0", "--jobs", "1"]
+    told = ["--describe", "ell_status=whether the student learns <English>"]
+    assert call(*asked, "--out", tmp_path / "board", *told)[0] == 0
+    again = ["rank", "--again", tmp_path / "board", "--out", tmp_path / "again"]
+    assert call(*again, "--describe", "economically_disadvantaged=poor")[0] == 0
+    first, second = ((tmp_path / name / "board.html").read_text() for name in ("board", "again"))
+    assert "<h3>ell_status <small><bdi>whether the student learns &lt;English&gt;</bdi></small></h3>" in first
+    assert "<h3>economically_disadvantaged</h3>" in first
+    assert "<h3>economically_disadvantaged <small><bdi>poor</bdi></small></h3>" in second
+    assert podium.verify(tmp_path / "again", jobs=1).differences == []
+    for wrong, expected in {
+        "grade=1": "--describe grade: expected one of ell_status, economically_disadvantaged",
+        "ell_status": "--describe: expected COLUMN=TEXT, found 'ell_status'",
+    }.items():
+        code, _, error = call(*asked, "--out", tmp_path / "other", "--describe", wrong)
+        assert (code, expected in error) == (2, True)

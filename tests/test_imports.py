@@ -25,7 +25,7 @@ FILES = {
     for file in FOLDER.rglob("*.py")
     if "templates" not in file.parts
 }
-# The front door names the modules that load on demand, and gives users names that stay; no room imports these.
+# These modules load others on demand, and give users names that stay. No package imports them.
 ENTRANCES = {"podium", "podium.__main__", "podium.contract", "podium.errors", "podium.tuning"}
 
 
@@ -62,8 +62,8 @@ def test_no_circles() -> None:
     assert set(order) == set(FILES) - ENTRANCES
 
 
-# From the lowest to the highest. A room may use every room below it.
-ROOMS = (
+# From the lowest to the highest. A package may use every package below it.
+PACKAGES = (
     "common", "child", "tables", "metric", "statistics", "scoring", "contest", "spans", "markups",
     "report", "hosting", "running", "ranking", "cli",
 )  # fmt: skip
@@ -75,7 +75,7 @@ def test_mypy_holds_every_metric_and_companion_to_the_contract() -> None:
     assert [name for name in built_in.names() if f"    of_{name}.companion,\n" not in source] == []
 
 
-def test_no_room_goes_through_the_front_door() -> None:
+def test_no_package_imports_the_names_for_users() -> None:
     doors = ENTRANCES - {"podium"}
     for name in OUR_WORDS - ENTRANCES:
         for node in nodes_of(name):
@@ -85,21 +85,21 @@ def test_no_room_goes_through_the_front_door() -> None:
                 )
 
 
-def test_every_module_lies_in_a_room_and_says_what_the_room_is_for() -> None:
-    assert {name.split(".")[1] for name in set(FILES) - ENTRANCES} == set(ROOMS)
-    assert [room for room in ROOMS if not ast.get_docstring(tree_of(f"podium.{room}"))] == []
+def test_every_module_lies_in_a_package_that_says_what_it_is_for() -> None:
+    assert {name.split(".")[1] for name in set(FILES) - ENTRANCES} == set(PACKAGES)
+    assert [package for package in PACKAGES if not ast.get_docstring(tree_of(f"podium.{package}"))] == []
 
 
 TEMPLATES = ["podium.metric.new_metric.metric"]  # which are copied into a folder of the user's
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_uses_rooms_below_it_alone(room: str) -> None:
-    may_use = ROOMS[: ROOMS.index(room) + 1]
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_imports_only_packages_below_it(package: str) -> None:
+    may_use = PACKAGES[: PACKAGES.index(package) + 1]
     upward = [
         (name, other)
         for name in FILES
-        if name.split(".")[1:2] == [room] and name not in TEMPLATES
+        if name.split(".")[1:2] == [package] and name not in TEMPLATES
         for other in sorted(imported(name))
         if other.split(".")[1] not in may_use
     ]

@@ -25,7 +25,7 @@ from podium.scoring.evaluating import Evaluation
 from tests.docs.test_outputs import ROOT
 from tests.support import browser
 from tests.support.figures import BLUE, DARK, FOLDER, GRAY, ORANGE, figure, save
-from tests.test_imports import ENTRANCES, FILES, ROOMS, TEMPLATES, imported
+from tests.test_imports import ENTRANCES, FILES, PACKAGES, TEMPLATES, imported
 
 ESSAY_HEIGHT = 430  # of the picture of an essay: its strips and the first lines of its text
 STYLE = ROOT / "podium" / "report" / "templates" / "report.css"  # has the colors of types
@@ -62,25 +62,25 @@ def rounding() -> Figure:
     return picture
 
 
-def rooms() -> Figure:
-    """Draw how many modules of a room each room below it serves: every dot lies below the diagonal."""
-    number = {room: at for at, room in enumerate(ROOMS)}
-    uses = np.zeros((len(ROOMS), len(ROOMS)), dtype=int)
+def packages() -> Figure:
+    """Draw how many modules of a package each package below it serves: every dot lies below the diagonal."""
+    number = {package: at for at, package in enumerate(PACKAGES)}
+    uses = np.zeros((len(PACKAGES), len(PACKAGES)), dtype=int)
     for name in set(FILES) - ENTRANCES - set(TEMPLATES):
-        room = name.split(".")[1]
-        for other in {each.split(".")[1] for each in imported(name)} - {room}:
-            uses[number[room], number[other]] += 1
+        package = name.split(".")[1]
+        for other in {each.split(".")[1] for each in imported(name)} - {package}:
+            uses[number[package], number[other]] += 1
     picture, axes = figure(5.4, 5.0)
     rows, columns = np.nonzero(uses)
     axes.scatter(columns, rows, s=14 * uses[rows, columns], color=BLUE, linewidths=0)
-    axes.plot([-0.5, len(ROOMS) - 0.5], [-0.5, len(ROOMS) - 0.5], color=GRAY, linewidth=0.5)
-    axes.set_xticks(range(len(ROOMS)), ROOMS, rotation=60, ha="right")
-    axes.set_yticks(range(len(ROOMS)), ROOMS)
-    axes.set(xlabel="uses this room", ylabel="a room", xlim=(-0.7, len(ROOMS) - 0.3))
-    axes.set_ylim(len(ROOMS) - 0.3, -0.7)
+    axes.plot([-0.5, len(PACKAGES) - 0.5], [-0.5, len(PACKAGES) - 0.5], color=GRAY, linewidth=0.5)
+    axes.set_xticks(range(len(PACKAGES)), PACKAGES, rotation=60, ha="right")
+    axes.set_yticks(range(len(PACKAGES)), PACKAGES)
+    axes.set(xlabel="uses this package", ylabel="a package", xlim=(-0.7, len(PACKAGES) - 0.3))
+    axes.set_ylim(len(PACKAGES) - 0.3, -0.7)
     axes.grid(color=GRAY, alpha=0.2, linewidth=0.5)
     axes.set_axisbelow(True)
-    axes.set_title("A larger dot: more modules of the room use it")
+    axes.set_title("A larger dot: more modules of the package use it")
     return picture
 
 
@@ -168,7 +168,7 @@ def main() -> None:
     result = podium.score(*map(pd.read_csv, sample))
     save(softmin(), "softmin")
     save(rounding(), "rounding")
-    save(rooms(), "rooms")
+    save(packages(), "packages")
     save(reliability(result), "reliability")
     save(essay(result), "essay")
     with tempfile.TemporaryDirectory() as temporary, browser.started() as driver:

@@ -79,12 +79,12 @@ def test_the_search_of_every_page_finds_it_too(site: str, driver: Any) -> None:
 
 
 @pytest.mark.slow
-def test_the_picture_of_the_rooms_is_drawn_from_their_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_picture_of_the_packages_is_drawn_from_their_imports(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("PIL")
     monkeypatch.setattr(sys, "path", [*sys.path])  # the examples add their folder
     from tests.docs import pictures
 
-    (dots,) = pictures.rooms().axes[0].collections
+    (dots,) = pictures.packages().axes[0].collections
     columns, rows = dots.get_offsets().T
     assert len(columns) > 50
     assert (columns < rows).all()

@@ -21,6 +21,7 @@ from podium.ranking.rewards import is_boosted
 from podium.ranking.rules import Rules
 from podium.ranking.submissions import Submission
 from podium.scoring import evaluating
+from podium.scoring.alignment import answers_for
 from podium.scoring.evaluating import Solution
 
 # The values that are tried, and what each is called, by the value and by what it is above 1.
@@ -45,7 +46,8 @@ def of_statistics(part: str, solution: Solution, submissions: Sequence[Submissio
     items, whole = solution.items[part], solution.prepared[evaluating.ALL]
     results = []
     for submission in submissions:
-        others = variants.of_statistics(solution.metric.module, whole, frame_of(solution, submission))
+        answers, _ = answers_for(solution, frame_of(solution, submission))
+        others = variants.of_statistics(solution.metric.module, whole, answers)
         results.append(
             {
                 name: statistics.measures(statistics.part(prepared, items), numbers[items])["score"]

@@ -10,7 +10,7 @@ from podium.ranking import leaving_out
 from podium.scoring import evaluating
 from podium.scoring.alignment import names_of_rows
 from tests.support.frames import solution
-from tests.support.samples import case_of
+from tests.support.samples import ROOT, case_of
 
 ROWS = [("A", "Lead", "0 1", 1), ("B", "Claim", "0 1", 0), ("C", "Lead", "0 1", 1), ("C", "Claim", "2 3", 1)]
 
@@ -137,3 +137,17 @@ def test_a_board_of_complete_submissions_is_verified_without_items(name, tmp_pat
         f"{name}/board",
     )
     assert call(*again)[0] == 0
+
+
+def test_other_decisions_see_the_rows_that_count(tmp_path):
+    """A file that is wrong in an item that is left out has a score, and scores under other decisions."""
+    sent = pd.read_csv(ROOT / "sample_submission.csv")
+    first = sent["essay_id"].iloc[0]
+    sent.loc[sent["essay_id"] == first, "predictionstring"] = "5 3"
+    (tmp_path / "sent").mkdir()
+    sent.to_csv(tmp_path / "sent" / "Ada.csv", index=False)
+    table_of((first, "mislabeled")).to_csv(tmp_path / "left_out.csv", index=False)
+    options = {"out": tmp_path / "board", "variants": True, "resamples": 0, "jobs": 1, "boost": False}
+    more = options | {"left_out": tmp_path / "left_out.csv"}
+    board = podium.rank(ROOT / "solution_sample.csv", tmp_path / "sent", **more)
+    assert board.variants["decision"].str.contains("overlaps kept").any()

@@ -103,7 +103,7 @@ def boost(
         ``submitted_at``
             A time in ISO 8601, in UTC unless it says otherwise. A date alone is the end of its day.
             The column may be missing.
-    max_boost : float, at least 0
+    max_boost : float, from 0 to 1
         The boost of the fastest eligible team, as a fraction of its score.
     eligibility_ratio : float, at least 1
         A team is eligible if the best score divided by its score is at most this.
@@ -230,7 +230,7 @@ def boost_fractions(
     >>> eligible.tolist(), slowdown.tolist(), fraction.round(6).tolist()
     ([True, True, False], [1.15, 1.0, 0.5], [0.0125, 0.05, 0.0])
     """
-    most = _parameter("max_boost", max_boost, lambda number: number >= 0, "from 0")
+    most = _parameter("max_boost", max_boost, lambda number: 0 <= number <= 1, "from 0 to 1")
     ratio = _parameter("eligibility_ratio", eligibility_ratio, lambda number: number >= 1, "from 1")
     limit = _parameter("slowdown_limit", slowdown_limit, lambda number: number > 1, "above 1")
     exactly = np.asarray(scores).dtype == object

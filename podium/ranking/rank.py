@@ -25,7 +25,7 @@ from podium.ranking.job import make_job, opened, probe, solution_of
 from podium.ranking.output import PAGE, STORE
 from podium.ranking.questions import Pool
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
-from podium.ranking.submissions import Submission, find, read_failed, unzipped
+from podium.ranking.submissions import Submission, errors_of_boost, find, read_failed, unzipped
 from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
 from podium.scoring import verdicts
 from podium.scoring.evaluating import Solution
@@ -78,6 +78,8 @@ def made(asked: Options, record: Record | None, more: Mapping[str, Any] = Mappin
         of_run = {name for name in ("runtimes", "failed") if getattr(asked, name) != getattr(typed, name)}
         asked, earlier = made_again.with_changes(replace(asked, given=asked.given | of_run))
         typed = asked
+    with errors_of_boost() as boost:  # before anything is scored
+        boost.boost_fractions([], [], **asked.of_boost)
     is_built_in = asked.metric in hosted.names()  # a folder may have such a name
     check_apart(out, [path for name, path in typed.paths.items() if not (is_built_in and name == "metric")])
     with unzipped(asked.submissions) as place:

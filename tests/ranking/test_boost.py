@@ -415,7 +415,10 @@ def test_words_of_messages(board: Any, expected: str):
 
 
 def test_words_about_parameters():
-    assert message(TABLE_2, max_boost="0.05") == "max_boost: expected a finite number from 0, found str '0.05'"
+    assert message(TABLE_2, max_boost="0.05") == (
+        "max_boost: expected a finite number from 0 to 1, found str '0.05'"
+    )
+    assert message(TABLE_2, max_boost=5) == "max_boost: expected a finite number from 0 to 1, found int '5'"
     assert message(TABLE_2, higher_is_better=False) == (
         "higher_is_better: expected True, or False without any runtime, found bool 'False'"
     )

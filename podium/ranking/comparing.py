@@ -18,7 +18,7 @@ from podium.metric import executed, hosted
 from podium.ranking import made_again, output, rank, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, RUN, Options
-from podium.ranking.submissions import Submission, find, unzipped
+from podium.ranking.submissions import Submission, find_for, unzipped
 from podium.tables.files import Location, read_bytes
 from podium.tables.formats import csv_bytes, parse_rows
 
@@ -58,7 +58,7 @@ def compared(
     parts, others = told_beside(facts, home, inputs)
     with unzipped(options.submissions) as place:
         documents = hosted.load(options.metric).companion.documents
-        there = find(options.submissions, options.side, documents, options.team_from, place)
+        there = find_for(options, documents, place)
         differences = [*run_json.changed(facts, options), *parts]
         return differences + _compared(facts, options, there, home, jobs), [*_notices(facts, home), *others]
 

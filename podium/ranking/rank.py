@@ -25,7 +25,7 @@ from podium.ranking.job import make_job, opened, probe, solution_of
 from podium.ranking.output import PAGE, STORE
 from podium.ranking.questions import Pool
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
-from podium.ranking.submissions import Submission, errors_of_boost, find, read_failed, unzipped
+from podium.ranking.submissions import Submission, errors_of_boost, find_for, read_failed, unzipped
 from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
 from podium.scoring import verdicts
 from podium.scoring.evaluating import Solution
@@ -146,7 +146,7 @@ def _found(
     parameters = recorded.arguments(record, loaded, asked.metric_parameters)
     failed = asked.failed if "failed" in asked.given else asked.failed or _failed_beside(asked.runtimes)
     options = opened(replace(asked, failed=failed, parameters=parameters))
-    files = find(options.submissions, options.side, loaded.companion.documents, options.team_from, place)
+    files = find_for(options, loaded.companion.documents, place)
     return asked, options, inputs_of(options, files)
 
 

@@ -27,7 +27,13 @@ def of_solution(
     """Say what makes one doubt the solution or its direction, and what a constant answer scores, if it does."""
     pairs = [(file, each) for file, each in zip(submissions, scored) if each.scores is not None]
     of_constant = _score_of_constant(pool, pairs)
-    return [*_of_files(pairs), *_of_best(leaderboard, of_constant, pool.solution.higher_is_better)], of_constant
+    itself = sorted({file.team for file, each in pairs if each.digest == pool.job.solution_digest})
+    sent = [Statement("sent_the_solution", teams=itself)] if itself else []
+    return [
+        *sent,
+        *_of_files(pairs),
+        *_of_best(leaderboard, of_constant, pool.solution.higher_is_better),
+    ], of_constant
 
 
 def _of_files(pairs: Sequence[tuple[Submission, Scored]]) -> list[Statement]:

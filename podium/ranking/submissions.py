@@ -8,7 +8,7 @@ import warnings
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from podium.common.options import as_option
 from podium.common.wording import listed
 from podium.metric import hosted
 from podium.ranking import team_names
+from podium.ranking.rules import Options
 from podium.tables import archives, names
 from podium.tables.files import (
     GZIP,
@@ -107,19 +108,27 @@ def zips_at(source: Location) -> list[Path]:
     return [Path(path) for path in sorted(glob.glob(text)) if os.path.isfile(path)]
 
 
+def find_for(options: Options, documents: Iterable[str], place: str | None) -> list[Submission]:
+    """Find the submissions of a board."""
+    inputs = options.paths.values()
+    return find(options.submissions, options.side, documents, options.team_from, place, inputs)
+
+
 def find(
     source: Location,
     side: Location | None = None,
     documents: Iterable[str] = (),
     team_from: str = "",
     place: str | None = None,
+    inputs: Iterable[Location | None] = (),
 ) -> list[Submission]:
     """Find the submissions in a folder, which may be `unzipped` at another place, or in a manifest.
 
     A manifest has the columns ``team`` and ``path``. It may have ``submission``, ``submitted_at``,
     ``public_score``, ``selected`` and ``side``, too. Its paths are relative to the folder in which it is.
 
-    What the system leaves in folders, and what is no table by its name, is left out with a warning. A folder
+    What the system leaves in folders, what is no table by its name, and what is one of the other `inputs`, such
+    as the solution in the same folder, is left out with a warning. A folder
     of files with an ending of ``documents`` can be one submission; see `_parts_of`.
 
     A name at the top of a folder is that of a team, unless `team_from` says where in it the team stands.
@@ -132,7 +141,8 @@ def find(
             )
         submissions = _of_manifest(manifest, endings)
     else:
-        submissions = _with_teams(_of_files(source, *_listed(place or source), endings), team_from)
+        others = {os.path.realpath(each) for each in inputs if each is not None}
+        submissions = _with_teams(_of_files(source, *_listed(place or source), endings, others), team_from)
     if not submissions:
         raise UsageError(f"there are no submissions in {source}")
     names.check_names((each.team for each in submissions), "team", source)
@@ -257,17 +267,27 @@ def _is_no_submission(name: str) -> bool:
     return lower.removesuffix(".txt") in NO_TABLES_BY_NAME or Path(lower).suffix in NO_TABLES
 
 
+def _is_among(inputs: Container[str], root: str, name: str) -> bool:
+    """Tell whether a file, or a folder on the way to it, is one of some inputs."""
+    paths = [_joined(root, name), *(_joined(root, str(each)) for each in Path(name).parents[:-1])]
+    return any(os.path.realpath(path) in inputs for path in paths)
+
+
 Sizes = Mapping[str, int]  # the sizes of the files below a path, by their names; that of the path itself is ""
 
 
 def _of_files(
-    source: str, root: str, files: Iterable[tuple[str, int]], documents: tuple[str, ...]
+    source: str,
+    root: str,
+    files: Iterable[tuple[str, int]],
+    documents: tuple[str, ...],
+    inputs: Container[str] = frozenset(),
 ) -> list[Submission]:
     """Pick the submissions among the files that `_listed` lists."""
     homes: dict[str, dict[str, int]] = {}  # what lies at each name at the top, as `Sizes`
     left_out = []
     for name, size in files:
-        if _is_no_submission(name):
+        if _is_no_submission(name) or _is_among(inputs, root, name):
             left_out.append(name)
         else:
             home, _, below = name.partition("/")

@@ -440,3 +440,22 @@ def test_what_a_zip_must_not_hold_is_named_and_the_rest_is_ranked(says_folder, r
     code, _, err = rank_says(teams="in/teams.zip")
     assert code == 4
     assert "expected a whole zip, found a fault" in err
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_solution_and_other_inputs_among_submissions_are_none(tmp_path, call):
+    """A copy of the solution that lies elsewhere is the file of a team, which is told."""
+    score = "def score(solution, submission, row_id_column_name):"
+    (tmp_path / "metric.py").write_text(f"{score}\n    return float((solution.y == submission.y).mean())\n")
+    teams = tmp_path / "teams"
+    for name, last in {"Ada": 0, "solution": 1}.items():
+        write(teams / f"{name}.csv", f"id,y\n1,1\n2,{last}\n".encode())
+    write(teams / "runtimes.csv", b"team,runtime\nAda,3\n")
+    more = ["--metric", tmp_path / "metric.py", "--resamples", 0, "--jobs", 1, "--out", tmp_path / "final"]
+    code, _, told = call("rank", teams / "solution.csv", teams, teams / "runtimes.csv", *more)
+    assert (code, "not submissions: “runtimes.csv”, “solution.csv”" in told) == (0, True)
+    assert pd.read_csv(tmp_path / "final" / "final_leaderboard.csv")["team"].tolist() == ["Ada"]
+    shutil.copy(teams / "solution.csv", tmp_path / "copy.csv")
+    code, _, told = call("rank", tmp_path / "copy.csv", teams, teams / "runtimes.csv", *more)
+    assert code == 0
+    assert "warning: solution sent the solution itself, to the last byte: find out where it came from" in told

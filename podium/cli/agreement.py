@@ -1,4 +1,4 @@
-"""Tell how well the experts of an annotation project agree.
+"""Measure how well the experts of an annotation project agree.
 
     podium agreement --metric readable essays/
     podium agreement --metric markup_consistency solution.csv --plot agreement.svg

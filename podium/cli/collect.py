@@ -1,4 +1,4 @@
-"""Collect what a competition's site gives to its host, for podium rank.
+"""Collect the submissions that a competition's site exports, for podium rank.
 
     podium collect codabench bulk_submissions.zip submissions.csv --phase Final --out collected
 

@@ -1,4 +1,4 @@
-"""Write a folder with a new metric, to be edited from there.
+"""Write a folder with a new metric, which you then edit.
 
     podium new my_metric
     podium check my_metric

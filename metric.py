@@ -15,14 +15,14 @@ After ``score`` and ``prepare``, the stages follow in the order in which the dat
     all of them                    Prepared
     input                          read_segments, parse_predictionstrings
 
-Two sentences of the memo are not followed, for the reasons given (numbers are of the repository's sample, whose
-score is 0.5880):
+This file does not follow two sentences of the memo. The numbers are scores of the repository's sample, which
+gets 0.5880:
 
 * [2.1] averages all seven F1 scores. Here a type that is absent from a sub-population's truth is left out of
-  its mean, so that one stray prediction does not cost a small group a seventh of its score. To the letter,
-  with ``average_all_types``, the sample gets 0.3306, because no prediction can ever earn the absent types.
-* [3] calls a softmin of temperature 0 uniform averaging. By its formula, which counts here, it is the mean
-  weighted by the number of essays: 0.6204, where the plain mean of the sub-populations would be 0.6055.
+  its mean, so that one stray prediction does not cost a small group a seventh of its score. With the
+  parameter ``average_all_types``, which follows the memo to the letter, the sample gets 0.3306.
+* [3] calls a softmin of temperature 0 uniform averaging. By the memo's own formula, which counts here, it is
+  the mean weighted by the number of essays: 0.6204. The plain mean of the sub-populations would be 0.6055.
 
 The temperature of 65 is this file's default: the memo says "currently selected to be 50-80" [5], and 65 is the
 middle. At any temperature, a better score of a group that is already good can lower the final score, because
@@ -32,8 +32,8 @@ Where the memo is silent, this file decides:
 
 * Segments that start at the same word are ordered by last word, type (as in ``DISCOURSE_TYPES``) and d[1], the
   probability of being effective. So the score does not depend on the order of the rows.
-* The words of a discarded segment stay used. A segment that had one word from the beginning and lost nothing
-  stays; the memo discards those that are cut down to one word [1].
+* No other segment gets the words of a discarded segment. A segment that had one word from the beginning and
+  lost nothing stays; the memo discards those that are cut down to one word [1].
 * A discarded prediction is not a false positive.
 * True segments that overlap lose words by the same rule, and a ``TruthOverlapWarning`` says so.
 * Each value of each attribute forms a sub-population, and so do missing values. Its size is its number of
@@ -273,7 +273,7 @@ def prepare(
 def remove_overlaps(segments: "Segments") -> "Segments":
     """Give every word of an essay to the first segment that holds it, across all types [1].
 
-    A segment that lost words and has at most one left is discarded. Its words stay used.
+    A segment that lost words and has at most one left is discarded. No other segment gets its words.
 
     The second segment loses its first two words. The third one keeps only one word and is discarded:
 

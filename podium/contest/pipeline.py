@@ -6,9 +6,9 @@
 
 Give a table instead of a path if you have read the file already. Call `prepared` if you have all parameters,
 and `unjudged` if the metric need not be checked. What only one command does, such as choosing essays or
-drawing a part, stands between two of these steps. `podium.contest.reading` knows the files,
-`podium.scoring.evaluating` the tables, and `podium.scoring.verdicts` the metric; nobody else calls
-`evaluating.prepare` and `evaluating.evaluate`.
+drawing a part, stands between two of these steps. The steps call `podium.contest.reading` to read files,
+`podium.scoring.evaluating` to prepare and score, and `podium.scoring.verdicts` to check the metric. No other
+module calls `evaluating.prepare` and `evaluating.evaluate`.
 """
 
 import copy
@@ -56,7 +56,7 @@ def opened(
     submission: Source = PIPED,
     texts: Location | None = None,
 ) -> Solution:
-    """Read and prepare a solution like `prepared`; if that fails, say if both files were exchanged."""
+    """Read and prepare a solution like `prepared`; an error says so if the two files are in the wrong order."""
     try:
         return prepared(metric, source, parameters, show, texts=texts)
     except HostError:
@@ -162,7 +162,7 @@ def of_host(
     """Score a submission of the host, after the metric was checked with the solution and this submission."""
     with warnings.catch_warnings():
         if platform is not None:
-            warnings.simplefilter("ignore")  # what the metric says of the host's own file is not news
+            warnings.simplefilter("ignore")  # the host knows what the metric says about the host's own file
             warnings.simplefilter("always", ContractWarning)
         try:
             evaluation = unjudged(solution, submission)
@@ -181,8 +181,8 @@ def of_host(
 def cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
     """Add to an error what is wrong with the submission, and what to write instead, if that can be seen.
 
-    The metric's own message never tells anything about the solution. What is added may do so, so the result is
-    only for people who have the solution.
+    The metric's own message reveals nothing about the solution. What is added may do so, so the result is only
+    for people who have the solution.
     """
     try:
         yield
@@ -197,7 +197,7 @@ def cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
 
 
 def _diagnosed(solution: Solution, submission: pd.DataFrame, problem: ToolError) -> SubmissionRejected | None:
-    """What the companion says of a rejection, before the metric's own words."""
+    """A rejection with what the companion says about it, followed by the metric's own message."""
     diagnose = solution.metric.companion.diagnose
     if diagnose is None or not isinstance(problem, SubmissionRejected):
         return None
@@ -206,9 +206,9 @@ def _diagnosed(solution: Solution, submission: pd.DataFrame, problem: ToolError)
 
 
 def _compared(solution: Solution, submission: pd.DataFrame, problem: ToolError) -> SubmissionRejected | None:
-    """What differs between the two tables where a metric refuses, fails, or gives no finite number.
+    """A rejection that says how the two tables differ, if a metric refuses, fails, or gives no finite number.
 
-    What a platform's reader or the metric itself tells the participant stays first.
+    A message that the participant would read anyway comes first.
     """
     why = differences(solution, submission, problem)
     if not why:

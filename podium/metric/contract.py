@@ -266,8 +266,8 @@ class Prepared(Measured, Protocol):
         Notes
         -----
         ``score()`` has to equal, up to rounding, the first measure of the sums of these numbers over each
-        group. Both may differ by a millionth of the score, or by what the measure changes if each sum does by a
-        millionth of the sum of the absolute values. Podium shows the number that ``score()`` gave.
+        group. They may differ by a millionth of the score, or by as much as the measure changes if each sum is
+        changed by a millionth of the sum of the absolute values. Podium shows the number that ``score()`` gave.
         """
         ...
 
@@ -628,10 +628,10 @@ class Companion:
         From a prepared solution it makes a table of the things to which it has a right answer, such as true
         segments, with the columns ``item``, ``row`` (the name of the thing) and ``label``.
     answered : function
-        From an evaluation it makes a table in the same order with the columns ``answer``, the label that the
-        submission gives to the thing, or "", ``probability``, which it gives to another true fact about the
-        thing, or NaN, and ``is_answered``: whether it says anything about the item. If `asked` and `answered`
-        are not defined, cells are compared.
+        From an evaluation it makes a table in the same order. ``answer`` is the label that the submission
+        gives to the thing, or "". ``probability`` is what it gives to another true fact about the thing, or
+        NaN. ``is_answered`` says whether it says anything about the item. If `asked` and `answered` are not
+        defined, cells are compared.
     texts : function
         From an evaluation and a path or None it makes a mapping from items to their texts, for the report.
     agreement : function

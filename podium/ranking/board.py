@@ -248,7 +248,7 @@ def _agreeing(
     teams_aside: "pd.Series[str]",
     of_aside: Sequence[Scored],
 ) -> pd.DataFrame:
-    """List the teams whose files that count agree more than by chance; those in `aside` do not compete."""
+    """List the pairs of teams whose chosen files agree more than by chance, also teams that do not compete."""
     most = examining.MOST_TEAMS
     details, teams = examined.details[:most], leaderboard["team"].head(most).tolist()
     if details and examined.prepared is not None:  # else there is nothing to compare those aside by

@@ -255,7 +255,7 @@ class Evaluation:
 
     @functools.cached_property
     def of_constant(self) -> list[str]:
-        """Say that a constant answer would score better, if that is so, or why."""
+        """If a constant answer would score better, say so, or say why."""
         answer, better = self._constant_answer, self.solution.higher_is_better
         if answer is None or not constant.is_worse(self.score, answer.score, better):
             return []
@@ -265,7 +265,7 @@ class Evaluation:
 
     @functools.cached_property
     def other_cells(self) -> list[misfits.Misfit]:
-        """How cells differ from those of the solution, where a constant answer would score better."""
+        """How cells differ from those of the solution, if a constant answer would score better."""
         if self.solution.metric.is_built_in or not (why := misfits.of_cells(self.solution, self.submission)):
             return []
         answer, better = self._constant_answer, self.solution.higher_is_better
@@ -345,7 +345,7 @@ class Evaluation:
 
     @functools.cached_property
     def explanation(self) -> Explanation:
-        """What the metric's companion tells about this submission. It is empty if there is no companion."""
+        """How the metric's companion explains this submission. It is empty if there is no companion."""
         explain = self.solution.metric.companion.explain
         return _Unexplained(self) if self.statistics is None or explain is None else explain(self)
 

@@ -44,20 +44,20 @@ POWER = 0.8
 DETECTABLE = 1 + NormalDist().inv_cdf(POWER) / NormalDist().inv_cdf(1 - TAIL)
 
 # Degrees of freedom for each item that counts, if all of them count equally. In 3,000 test sets in which about
-# five items count, 95% of the intervals hold. With 1 here, 98% hold, with 4 92%, and without widening 91%.
+# five items count, 95% of the intervals hold. They would be 98% with 1 here, 92% with 4, and 91% unwidened.
 FREEDOM = 2.0
 
-# If scores are made of groups, intervals of one submission are wider by this factor. Without it, 87 in place of
-# 93% of the intervals of scores hold with eight equal groups (30 boards).
+# If scores are made of groups, intervals of one submission are wider by this factor. With eight equal groups,
+# 93% of the intervals of scores hold, and without this factor 87% (30 boards).
 MARGIN = 1.1
 
 # Intervals that hold together are wider by this factor at most. Without the limit, intervals of groups are
 # twice as wide as single ones, although all of them hold with it.
 MOST_JOINTLY = 1.7
 
-# This many teams above a border and below it might as well stand there, if they are nearer than this many
-# standard deviations of its difference. With all teams, a board of 10,000 needs 240 MB more, and borders hold
-# as often.
+# At most so many teams above a border, and below it, might as well stand there. They are nearer than so many
+# standard deviations of the difference at the border. With all teams, a board of 10,000 would need 240 MB more,
+# and intervals would hold as often.
 NEIGHBORS, NEAR = 20, 3.0
 
 # The range of most measures, and that of their differences.

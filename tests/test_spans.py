@@ -423,11 +423,31 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 2 rows, .*1 of essay A: '2 1'"),
         (lambda: spans.select(ONE, min_probability={"Claim": 50}), "min_probability: .*, found 50"),
         (lambda: spans.select(ONE, min_words={"clame": 3}), "min_words: .*, found 'clame'"),
+        (lambda: spans.select(ONE, most="one"), "most: expected a number, or numbers by type, found 'one'"),
+        (lambda: spans.join(ONE, {"Lead": [2]}), "gap: expected a number, or numbers by type, found {'Lead"),
+        (lambda: spans.average([ONE, ONE], ["a", 1]), "above 0 for each of 2 models, found \\['a', 1\\]"),
+        (lambda: spans.average([]), "several: expected the segments of at least one model, found none"),
+        (lambda: spans.from_word_labels([[[0.1, 0.9], [1]]], ["O", "Lead"]), "lists of different lengths in"),
+        (lambda: spans.to_submission(ONE, [None, "B"]), "expected an id for each text, found none for text 0"),
+        (lambda: Spans([0], [0.7], [1], [0], [1], [1], [0]), "first: expected a whole number .* found 0.7 for"),
+        (lambda: Spans([0], [0], [1], ["Lead"], [1], [1], [0]), "discourse_type: expected a whole number for"),
+        (lambda: ONE[None], r"essay: expected one value for each segment, found array"),
     ],
 )
 def test_bad_input_is_told_what_was_expected_where_and_what_was_found(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_probabilities_may_be_objects_and_labels_may_be_in_another_case():
+    """A table with a column of texts holds numbers as objects; o is O for training, too."""
+    labels = ["o", "b-lead", "i-lead"]
+    tags = bio_tags(*GOOD, from_words(1, 1, "Lead", texts="a b"), labels)
+    assert (
+        tags.tolist() == bio_tags(*GOOD, from_words(1, 1, "Lead", texts="a b"), LABELS[:3]).tolist() == [0, 1]
+    )
+    for probabilities in (np.eye(3)[tags].astype(object), np.eye(3)[tags].astype(str)):
+        assert from_tokens(*GOOD, probabilities, labels).first.tolist() == [1]
 
 
 def test_whole_floats_are_positions():
@@ -460,6 +480,47 @@ def test_two_texts_never_share_an_id(use):
     fold = podium.prepare(pd.read_csv("solution_sample.csv"))
     with pytest.raises(ValueError, match=r"a different id for each text, .* found '7' for texts 0 and 2, "):
         use(fold, ["7", "B", 7])
+
+
+def test_ids_that_pandas_made_floats_are_those_of_the_solution():
+    """A column of ids with a gap has such numbers, and the submission with them was understood already."""
+    solution, submission = make_competition(4, seed=1, shared_words=False)
+    number = {essay: place for place, essay in enumerate(solution["essay_id"].unique(), 1)}
+    fold = podium.prepare(solution.assign(essay_id=solution["essay_id"].map(number)))
+    segments = from_table(submission, [*number])
+    ids = [float(place) for place in number.values()]
+    scored = podium.score(fold, spans.to_submission(segments, ids)).score
+    assert spans.score(fold, segments, ids) == scored == spans.score(fold, segments, [*number.values()])
+
+
+def test_an_object_of_another_type_is_told_what_makes_the_right_one():
+    solution, submission = make_competition(4, seed=1, shared_words=False)
+    fold = podium.prepare(solution)
+    of_segments = r"expected podium.spans.Spans, as from_table\(\) and the like make them, found DataFrame$"
+    for call in (
+        lambda: spans.join(submission, 1),
+        lambda: spans.without_overlaps(submission),
+        lambda: bio_tags(*GOOD, submission),
+        lambda: spans.score(fold, submission, ["A"]),
+        lambda: spans.average([ONE, submission]),
+        lambda: spans.concat([ONE, submission]),
+    ):
+        with pytest.raises(TypeError, match=of_segments):
+            call()
+    with pytest.raises(TypeError, match=r"^solution: expected what podium.prepare returned, found DataFrame$"):
+        spans.score(solution, ONE, ["A"])
+
+
+def test_segments_are_scored_by_the_unified_metric_alone(tmp_path):
+    """Another metric's solution ended in an AttributeError, or in an error of that metric."""
+    file = tmp_path / "equal.py"
+    file.write_text("def score(solution, submission, row_id_column_name):\n    return 1.0\n")
+    fold = podium.prepare(pd.DataFrame({"id": ["A"], "label": ["x"]}), metric=file)
+    for call in (lambda: spans.score(fold, ONE, ["A"]), lambda: podium.tuning.tune(fold, pd.DataFrame())):
+        with pytest.raises(
+            TypeError, match=r"^solution: .* prepared for the Unified Metric, found one for equal$"
+        ):
+            call()
 
 
 # --- without the metric -----------------------------------------------------------------------------

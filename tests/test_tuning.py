@@ -273,6 +273,11 @@ def test_the_columns_of_feedback_prize_1_and_one_effectiveness_for_all(known):
     assert tuned.searches["nested"][0] == pytest.approx(6 / 7)
     with pytest.raises(SubmissionRejected, match="score_discourse_effectiveness_0"):
         tuning.tune(fold, theirs, folds=2)
+    for wrong in (2, "0.5"):
+        with pytest.raises(UsageError, match=r"^effectiveness: expected a probability from 0 to 1, found "):
+            tuning.tune(fold, theirs, folds=2, effectiveness=wrong)
+    with pytest.raises(UsageError, match=r"^folds: expected at least 2, .*, found '2'$"):
+        tuning.tune(fold, theirs, folds="2", effectiveness=0.5)
 
 
 def test_ids_are_those_of_the_solution_as_when_they_are_scored(known):

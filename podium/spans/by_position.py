@@ -17,17 +17,20 @@ import pandas as pd
 
 from podium.tables.frames import as_frame, as_list, is_table
 
-__all__ = ["by_position"]
+__all__ = ["by_position", "require_kind"]
 
 BY_NAME = frozenset(
     ["labels", "min_words", "min_probability", "join_gap", "gap", "most", "votes"]
 )  # may be mappings
 LISTS = frozenset(["essay_ids", "labels", "outputs", "predictions", "quotes", "word_ids"])  # never one text
 OF_SEGMENTS = frozenset(["d1", "rows"])  # of methods of segments: a value for each of them
-# These may be tables, or are told from tables by the functions themselves.
-TABLES = frozenset(["frame", "candidates", "min_words", "solution", "spans", "truths"])
-
+TABLES = frozenset(["frame", "candidates", "min_words"])  # may be tables
 ALWAYS_TABLES = frozenset(["frame", "candidates"])
+# what a class of podium is, and what makes it
+MADE_BY = {
+    "Spans": "podium.spans.Spans, as from_table() and the like make them",
+    "Solution": "what podium.prepare returned",
+}
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,11 +39,14 @@ R = TypeVar("R")
 def by_position(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function read all of its arguments by position, and refuse those that have no order."""
     signature = inspect.signature(function)
+    ours = {name: each.annotation for name, each in signature.parameters.items() if _is_ours(each.annotation)}
 
     @functools.wraps(function)
     def reading(*args: P.args, **kwargs: P.kwargs) -> R:
         bound = signature.bind(*args, **kwargs)
         given = bound.arguments
+        for name, kind in ours.items():
+            require_kind(name, given[name], kind)
         _require_same_order(given)
         if "self" in given:
             given.update(
@@ -50,6 +56,17 @@ def by_position(function: Callable[P, R]) -> Callable[P, R]:
         return function(*bound.args, **bound.kwargs)
 
     return reading
+
+
+def _is_ours(kind: object) -> bool:
+    """Whether this is a class of podium, such as that of segments or of a prepared solution."""
+    return inspect.isclass(kind) and kind.__module__.startswith("podium.")
+
+
+def require_kind(name: str, value: object, kind: type) -> None:
+    """Refuse an object that is not of a class of podium, and say what makes one."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: expected {MADE_BY[kind.__name__]}, found {type(value).__name__}")
 
 
 def _of_segments(value: Any, size: int) -> Any:

@@ -11,7 +11,8 @@ Functions that make segments are in `podium.spans.places`, for labels of tokens 
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -29,9 +30,10 @@ from podium.metric import hosted
 from podium.metric.contract import StagedPrepared
 from podium.scoring.evaluating import ALL, Evaluation, Solution, scores_of
 from podium.spans import door, relations
-from podium.spans.by_position import by_position
+from podium.spans.by_position import by_position, require_kind
 from podium.spans.vocabulary import LAST_POSITION, PROBABILITIES, TYPES
 from podium.tables import schema
+from podium.tables.ids import texts as texts_of_ids
 
 __all__ = [
     "TYPES",
@@ -123,10 +125,11 @@ class Spans:
 
     def __post_init__(self) -> None:
         for name, given in self._columns().items():
-            column = np.asarray(given, dtype=np.float64 if name in ("probability", "d1") else np.int64).view()
+            read = door.probabilities if name in ("probability", "d1") else door.integers
+            column = np.atleast_1d(read(name, given))
             column.flags.writeable = False
             object.__setattr__(self, name, column)
-        door.require_equal_sizes(self._columns())
+        door.require_columns(self._columns())
         door.require(self.essay, self.essay < 0, "indices of essays, counted from 0", "{}", self.essay)
         positions = f"a first word from 0 on and a last word not before it, up to {LAST_POSITION}"
         wrong = (self.first < 0) | (self.last < self.first) | (self.last > LAST_POSITION)
@@ -252,6 +255,7 @@ def concat(several: Sequence[Spans]) -> Spans:
     Spans
         All segments, in the order given.
     """
+    _require_several(several)
     if not several:
         numbers, shares = np.zeros(0, dtype=np.int64), np.zeros(0)
         return Spans(numbers, numbers, numbers, numbers, shares, shares, numbers, of_one_text=True)
@@ -408,10 +412,11 @@ def by_type(name: str, given: Any, missing: float) -> Floats:
     if unknown:
         raise ValueError(f"{name}: expected types among {', '.join(TYPES)}, found {unknown[0]!r}")
     cells = [by_kind.get(kind) for kind in range(len(TYPES))]
-    array = np.array([float(missing if cell is None else cell) for cell in cells])
-    if np.isnan(array).any():
-        raise ValueError(f"{name}: expected a number, or numbers by type, found {given!r:.60}")
-    return array
+    with suppress(ValueError, TypeError):
+        array = np.array([float(missing if cell is None else cell) for cell in cells])
+        if not np.isnan(array).any():
+            return array
+    raise ValueError(f"{name}: expected a number, or numbers by type, found {given!r:.60}")
 
 
 @by_position
@@ -508,9 +513,10 @@ def _electorate(
     several: Sequence[Spans], weights: Sequence[float] | None, votes: Thresholds | None
 ) -> tuple[Floats, Floats]:
     """Return the weight of each model, and the sum of weights that each type needs."""
-    if isinstance(several, Spans):  # whose segments would be models
-        raise TypeError("several: expected a list with the podium.spans.Spans of each model")
-    given = np.ones(len(several)) if weights is None else np.asarray(weights, dtype=np.float64)
+    _require_several(several)
+    if not several:
+        raise ValueError("several: expected the segments of at least one model, found none")
+    given = np.ones(len(several)) if weights is None else _numbers(weights)
     if given.shape != (len(several),) or not ((given > 0) & np.isfinite(given)).all():
         raise ValueError(
             f"weights: expected a number above 0 for each of {counted(len(several), 'model')}, found "
@@ -521,6 +527,21 @@ def _electorate(
         both = ((each.essay, each.last) for each in (several[0], spans))
         relations.check_order("several", *both)
     return given, by_type("votes", votes, float(np.nextafter(given.sum() / 2, np.inf)))
+
+
+def _require_several(several: Sequence[Spans]) -> None:
+    """Check that these are the segments of several models; those of one would each be a model."""
+    if isinstance(several, Spans) or not isinstance(several, Iterable):
+        found = type(several).__name__
+        raise TypeError(f"several: expected a list with the podium.spans.Spans of each model, found {found}")
+    for number, spans in enumerate(several):
+        require_kind(f"several[{number}]", spans, Spans)
+
+
+def _numbers(weights: Sequence[float]) -> Floats:
+    """Read weights; what is no number is NaN."""
+    cells = pd.Series(list(weights), dtype=object)
+    return pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
 
 
 # ---- Out of spans ----------------------------------------------------------------------------------------
@@ -583,7 +604,10 @@ class PreparedEssays(StagedPrepared, Protocol):
 
 
 def prepared_for(solution: Solution) -> PreparedEssays:
-    """Get what the Unified Metric prepared from a solution."""
+    """Get what the Unified Metric, or a host's own version of it, prepared from a solution."""
+    if not hasattr(solution.metric.module, "remove_overlaps"):
+        found = f"one for {solution.metric.name}"
+        raise TypeError(f"solution: expected one that is prepared for the Unified Metric, found {found}")
     return cast(PreparedEssays, solution.prepared[ALL])
 
 
@@ -693,7 +717,9 @@ def require_texts(spans: Spans, texts: int) -> None:
 
 def distinct_texts(essay_ids: Sequence[Any]) -> list[str]:
     """List the ids as texts. None may occur twice, because two texts would silently become one essay."""
-    names = list(map(str, essay_ids))
+    names: list[str] = texts_of_ids(pd.Series(list(essay_ids), dtype=object).infer_objects()).tolist()
+    if "" in names:
+        raise ValueError(f"essay_ids: expected an id for each text, found none for text {names.index(''):,}")
     is_again = pd.Index(names).duplicated()
     if is_again.any():
         again = int(is_again.argmax())

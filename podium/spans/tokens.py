@@ -11,6 +11,7 @@ for one essay as for all.
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -379,7 +380,9 @@ def _of_word_ids(
 
 def _is_flat(given: Sequence[Any]) -> bool:
     """Tell whether a list has a value for each token or word of one text, and not a list for each text."""
-    return len(given) > 0 and all(np.ndim(each) == 0 for each in given)
+    with suppress(ValueError):  # of lists of different lengths, which are refused where they are read
+        return len(given) > 0 and all(np.ndim(each) == 0 for each in given)
+    return False
 
 
 def _of_words(numbers: Ints) -> _Tokens:
@@ -429,6 +432,9 @@ def _of_windows(name: str, windows: Any) -> list[npt.NDArray[Any]]:
             found = f"an array of shape {array.shape}"
         except ValueError:  # which have a dimension too many
             array, found = np.zeros((1, 1, 1)), "lists of different lengths"
+        if name == "predictions" and array.ndim == 2 and array.dtype.kind in "OU":
+            with suppress(ValueError, TypeError):  # numbers that a table holds as objects
+                array = array.astype(np.float64)
         first = next(iter(array.flat[:1].tolist()), None)
         if array.ndim == 0 or isinstance(first, Mapping):
             raise ValueError(
@@ -697,7 +703,8 @@ def word_tags(texts: str | Sequence[str], truths: Spans, labels: Labels = LABELS
 
 def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
     scheme = Scheme.of(labels, False)
-    if "O" not in scheme.labels:
+    outside = np.flatnonzero(scheme.kinds == len(TYPES))
+    if not len(outside):
         raise ValueError(f"labels: expected also 'O', found {', '.join(scheme.labels)}")
     require_texts(truths, len(tokens.words))
     require_words(truths, tokens.words, "segments within the words of their text")
@@ -717,6 +724,6 @@ def _tags(tokens: _Tokens, truths: Spans, labels: Labels) -> list[Ints]:
     place = np.cumsum(differs(tokens.word[inside], tokens.part[inside]))
     first, last = stretches(np.ones(len(inside), dtype=bool), segment[1:] == segment[:-1])
     begins, ends = (np.repeat(place[edge], last - first + 1) == place for edge in (first, last))
-    tags = np.where(tokens.word < 0, NO_LABEL, scheme.labels.index("O"))
+    tags = np.where(tokens.word < 0, NO_LABEL, outside[0])
     tags[inside] = scheme.tag(truths.discourse_type[segment], begins, ends)
     return np.split(tags, np.cumsum(tokens.sizes)[:-1])[: len(tokens.sizes)]

@@ -19,6 +19,7 @@ import dataclasses
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from types import ModuleType
 from typing import Any
 
@@ -165,12 +166,14 @@ def tune(
     UsageError
         There are more folds than essays, or fewer than two; or fewer than two essays have a candidate.
     """
+    if not (effectiveness is None or (isinstance(effectiveness, Real) and 0 <= effectiveness <= 1)):
+        raise UsageError(f"effectiveness: expected a probability from 0 to 1, found {effectiveness!r:.40}")
     problem, notices = _problem(solution, candidates, effectiveness)
     essays, of_all = len(problem.prepared.items), len(solution.prepared[ALL].items)
-    if not 2 <= folds <= essays:
+    if not (isinstance(folds, int) and 2 <= folds <= essays):
         raise UsageError(
             f"folds: expected at least 2, and at most {essays}, the number of the solution's essays with a "
-            f"candidate, found {folds}"
+            f"candidate, found {folds!r:.40}"
         )
     strata = np.unique(problem.prepared.groups, axis=1, return_inverse=True)[1].ravel()
     fold = deal(strata, folds, seed)

@@ -90,8 +90,6 @@ def test_repeated_names_are_numbered(reader):
     ("content", "problem"),
     [
         (b"", ""),
-        (b"a\n\xff\n", ""),
-        (b"a,\xff\n1,2\n", ""),
         (b'a,b\n1,2\n3,"4\n', r"the row that begins in line 3 seems to have a quotation mark"),
         (b'a,b\n"1",2\n3,"4\n', "a quotation mark that is never closed"),  # with three of them
         (b"a,b\n1,2\n3,4,5\n", "expected 2 fields in line 3, as in the header, found 3$"),
@@ -100,6 +98,21 @@ def test_repeated_names_are_numbered(reader):
 def test_damaged_tables(reader, content, problem):
     with pytest.raises(HostError, match=r"^table\.csv is not .*" + problem):
         parse_table(content, "table.csv", set(), HostError)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [formats.parse_rows, formats.parse_texts, lambda content, *of: parse_table(content, of[0], {"b"}, of[1])],
+)
+@pytest.mark.parametrize(
+    ("content", "where"),
+    [(b"a,\xe9\n1,2\n", "0xe9 in line 1"), (b"a,b\n1,2\n" * 9999 + b"x,d\xe9j\xe0\n", "0xe9 in line 19,999")],
+)
+def test_a_text_in_another_encoding_is_told_with_its_line(reader, read, content, where):
+    """Decoders count bytes from wherever their piece of the file begins."""
+    message = rf"^table\.csv: expected UTF-8 text, found the byte {where}; in Excel, save as CSV UTF-8$"
+    with pytest.raises(HostError, match=message):
+        list(read(content, "table.csv", HostError))
 
 
 def test_where_memory_ends_no_table_is_called_damaged(monkeypatch):

@@ -238,11 +238,24 @@ def read_text(path: Location, error: type[ToolError], else_encoding: str | None 
         content = expanded(content, name, error, MOST_BYTES)
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
+    except UnicodeDecodeError:
         if else_encoding is not None:
             return content.decode(else_encoding)
-        fault = f"{problem.reason} at byte {problem.start + 1}"
-        raise error(f"{name}: expected UTF-8 text, found {fault}") from None
+        raise error(f"{name}: {not_utf_8(io.BytesIO(content))}") from None
+
+
+def not_utf_8(file: BinaryIO) -> str:
+    """Say where the text in a file is not UTF-8, or an empty text if it is.
+
+    A decoder tells the place from wherever its piece of the file begins.
+    """
+    file.seek(0)
+    for number, line in enumerate(file, start=1):
+        try:
+            line.decode()
+        except UnicodeDecodeError as problem:
+            return f"expected UTF-8 text, found the byte 0x{line[problem.start]:02x} in line {number:,}"
+    return ""
 
 
 def read_lines(

@@ -34,6 +34,7 @@ from podium.tables.files import (
     expanded,
     megabytes,
     most_expanded,
+    not_utf_8,
     read_bytes,
     write_atomically,
 )
@@ -129,9 +130,11 @@ def parse_table(
     if first_is_text:
         text_columns = {*text_columns, *[column for column in header if column not in NO_NAMES][:1]}
     frame = _read_with_pyarrow(content, text_columns)
-    if frame is None and are_texts and (fault := _fault_in(content, may_end_early=False)):
-        raise error(f"{name} is not a CSV table: {fault}")
     if frame is None:
+        if fault := not_utf_8(io.BytesIO(content)):
+            raise error(f"{name}: {fault}; {AS_CSV}")
+        if are_texts and (fault := _fault_in(content, may_end_early=False)):
+            raise error(f"{name} is not a CSV table: {fault}")
         frame = _read_with_pandas(content, name, text_columns, error)
     if are_texts:
         frame.columns = pd.Index(header)  # pandas gives a column without a name another one
@@ -237,13 +240,14 @@ def _rows_in(
     """Take the rows of an expanded CSV one by one; empty lines are skipped."""
     try:
         with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
-            for number, row in enumerate(_rows_of(text)):
-                if show is not None and number % 10_000 == 0:
-                    show(raw.tell(), size)
-                if row:
-                    yield row
-    except UnicodeDecodeError as problem:
-        raise error(f"{name} is not UTF-8 text: {problem}; {AS_CSV}") from None
+            try:
+                for number, row in enumerate(_rows_of(text)):
+                    if show is not None and number % 10_000 == 0:
+                        show(raw.tell(), size)
+                    if row:
+                        yield row
+            except UnicodeDecodeError:
+                raise error(f"{name}: {not_utf_8(raw)}; {AS_CSV}") from None
     except csv.Error as problem:
         raise error(f"{name} is not a CSV table: {problem}") from None
 
@@ -425,11 +429,9 @@ def _read_with_pandas(
             low_memory=False,
             **EXACT,
         )
-    except UnicodeDecodeError as problem:
-        raise error(f"{name} is not UTF-8 text: {problem}; {AS_CSV}") from None
     except pd.errors.ParserError:
         fault = _fault_in(content)
-        if fault is None:
+        if not fault:
             raise MemoryError from None  # pandas has no class of its own for it
         raise error(f"{name} is not a CSV table: {fault}") from None
     except (ValueError, OSError) as problem:
@@ -437,8 +439,8 @@ def _read_with_pandas(
     return frame
 
 
-def _fault_in(content: bytes, may_end_early: bool = True) -> str | None:
-    """Say what is wrong in the rows of a CSV; None if nothing is."""
+def _fault_in(content: bytes, may_end_early: bool = True) -> str:
+    """Say what is wrong in the rows of a CSV in UTF-8; an empty text if nothing is."""
     rows = _rows_of(io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""))
     width = line = 0
     try:
@@ -452,7 +454,7 @@ def _fault_in(content: bytes, may_end_early: bool = True) -> str | None:
             f"the row that begins in line {line + 1} seems to have a quotation mark that is never closed: was "
             "the file downloaded whole?"
         )
-    return None
+    return ""
 
 
 # ---- Writing -----------------------------------------------------------------------------------------------

@@ -253,7 +253,8 @@ def refuse_empty(submission: pd.DataFrame) -> None:
     if empty.any():
         row, column = (int(each[0]) for each in np.nonzero(empty))
         rejection = SubmissionRejected("Submission contains null values")
-        rejection.for_host = f"the column {submission.columns[column]} is empty in row number {row + 1:,}"
+        name = submission.columns[column] or "without a name"
+        rejection.for_host = f"the column {name} is empty in row number {row + 1:,}"
         raise rejection
 
 

@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from podium.common.wording import counted
+
 BYTE_ORDER_MARK = "\ufeff"
 # What a text needs so that a way of counting the ends of lines differs: see `Way.line_ends`.
 LINE_ENDS = "", "\r\n", "(?<!\r)\n"
@@ -131,7 +133,9 @@ class AnnotatedText:
         ends = self._ends(place, way)
         if ends is None:
             told = ", ".join(f"{start} to {end}" for start, end in place.ends)
-            raise ValueError(f"{place.name} stands at {told}, in a text of {len(self.text):,} characters")
+            raise ValueError(
+                f"{place.name} stands at {told}, in a text of {counted(len(self.text), 'character')}"
+            )
         return ends
 
     def _ends(self, place: Place, way: Way) -> list[Ends] | None:

@@ -23,7 +23,7 @@ from podium.scoring import evaluating, misfits
 from podium.scoring.alignment import aligned
 from podium.scoring.evaluating import ALL
 from podium.tables import ids
-from podium.tables.files import AS_CSV, Location, read_bytes
+from podium.tables.files import AS_CSV, Location, not_utf_8, read_bytes
 from podium.tables.formats import PARQUET, csv_bytes, csv_of, parse_table
 
 
@@ -142,8 +142,8 @@ def _read_csv(path: Location, error: type[ToolError], row_id: str | None) -> pd.
     try:
         table = pd.read_csv(io.BytesIO(content), low_memory=False)
         row_id = str(table.columns[0]) if row_id is None else row_id
-    except UnicodeDecodeError as problem:
-        raise error(f"{path} is not UTF-8 text: {problem}; {AS_CSV}") from None
+    except UnicodeDecodeError:
+        raise error(f"{path}: {not_utf_8(io.BytesIO(content))}; {AS_CSV}") from None
     except (ValueError, csv.Error) as problem:
         raise error(f"{path} is not a CSV table: {' '.join(str(problem).split())}") from None
     texts = parse_table(content, str(path), {row_id}, error)

@@ -1,5 +1,6 @@
 """Run a metric file in a fresh process, as Kaggle does (see `podium.hosting.kaggle.kernel`)."""
 
+import io
 import json
 import pickle
 import sys
@@ -13,6 +14,7 @@ from podium.child.processes import ending
 from podium.child.programs import run_and_end
 from podium.common.errors import HostError
 from podium.hosting.kaggle import kernel
+from podium.tables.files import not_utf_8
 
 TIME_LIMIT = 1800.0  # seconds that Kaggle allows for the Public and the Private part together
 
@@ -21,8 +23,8 @@ def read_source(path: Path) -> str:
     """Read the text of a metric file."""
     try:
         source = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as problem:
-        raise HostError(f"{path} is not UTF-8 text: {problem}") from None
+    except UnicodeDecodeError:
+        raise HostError(f"{path}: {not_utf_8(io.BytesIO(path.read_bytes()))}") from None
     if source.startswith("\ufeff"):
         raise HostError(f"{path} begins with a byte order mark: save it as UTF-8 without BOM")
     return source

@@ -95,8 +95,9 @@ def submitted(
     """Read a submission; the notices say which columns were read under other names."""
     given = reading.read_submission(solution.metric, path, solution.arguments)
     table, notices = recognized(solution, given, probability)
-    if solution.metric.companion.add_texts is not None and "text" in solution.frame:
-        table = solution.metric.companion.add_texts(table, solution.frame)
+    add_texts, row_id = solution.metric.companion.add_texts, solution.arguments["row_id_column_name"]
+    if add_texts is not None and {row_id, "text"} <= set(solution.frame) and row_id in table:
+        table = add_texts(table, solution.frame)
     if renamed := sorted(map(str, set(given) - set(table))):
         notices.append(f"platforms and podium rank refuse such names of columns: rename {listed(renamed)}")
     return table, notices

@@ -269,8 +269,8 @@ def from_table(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def placed(table: pd.DataFrame, error: type[ToolError]) -> pd.DataFrame:
-    """A table of markups whose fragments stand where their document has what they quote.
+def placed(table: pd.DataFrame, error: type[ToolError], ids: str = "") -> pd.DataFrame:
+    """A table of markups, with ids in its first column or another, whose fragments stand where they quote.
 
     An expert may count from 1, in units of UTF-16, or with ends that belong to a span; a warning says so. A
     quote that stands at its place in no way of counting is refused.
@@ -282,7 +282,7 @@ def placed(table: pd.DataFrame, error: type[ToolError]) -> pd.DataFrame:
     rows = table.to_dict("records")
     for row in rows:
         if isinstance(row["text"], str):
-            name = next(iter(row.values()))
+            name = row[ids or table.columns[0]]
             for column in columns:
                 row[column] = _placed(row[column], row["text"], partial(_where, table, name), error, told)
     if told:
@@ -315,7 +315,7 @@ def _placed(
     except ValueError:
         beyond = next(each for each in chain(*places) if each.ends[0][1] > len(text))
         (start, end), quote = beyond.ends[0], beyond.quote or ""
-        within = f"expected a place within {len(text):,} characters, found {start} to {end}"
+        within = f"expected a place within {counted(len(text), 'character')}, found {start} to {end}"
         raise error(f"{where(beyond)}: {contradiction(text, (start, end), quote) or within}") from None
     is_same = True
     for fragment, place, at in zip(chain(*fragments), chain(*places), chain(*found)):
@@ -431,7 +431,8 @@ def experts_of(documents: pd.DataFrame) -> pd.DataFrame:
 
 def add_texts(table: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     """Compare a table of markups with the texts of its documents; a solution gets them as a column."""
-    id_column = next((name for name in ("document_id", "id", table.columns[0]) if name in texts), None)
+    names_of_ids = ("document_id", "id", *table.columns.drop("text", errors="ignore"))
+    id_column = next((name for name in names_of_ids if name in texts), None)
     if id_column is None or "text" not in texts:
         raise UsageError("the texts: expected the columns document_id and text")
     names = texts[id_column].astype(str)
@@ -439,14 +440,14 @@ def add_texts(table: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     if twice:
         raise UsageError(f"the texts: expected one text of each document, found others of {listed(twice)}")
     known = dict(zip(names, texts["text"]))
-    wanted = table["document_id" if "document_id" in table else table.columns[0]].astype(str)
+    own = next(name for name in (id_column, "document_id", table.columns[0]) if name in table)
+    wanted = table[own].astype(str)
     lacking = [each for each in wanted if not isinstance(known.get(each), str)]
     if lacking and "markups" in table:
         number = counted(len(lacking), "document")
         raise UsageError(f"the texts: expected every document, found none of {number}: {listed(lacking)}")
-    with_texts = placed(
-        table.assign(text=wanted.map(known)), HostError if "markups" in table else SubmissionRejected
-    )
+    error: type[ToolError] = HostError if "markups" in table else SubmissionRejected
+    with_texts = placed(table.assign(text=wanted.map(known)), error, own)
     return with_texts if "markups" in table else with_texts.drop(columns="text")
 
 

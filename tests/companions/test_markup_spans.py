@@ -172,6 +172,29 @@ def test_a_table_of_texts_is_compared_with_spans(
         assert main([*commands["experts"][:-1], paths["beyond"]]) == 0  # its texts are those of the spans
 
 
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["document_id", "markup"], "the submission: expected 1 more column: ID. It has document_id, markup"),
+        (["markup", "ID"], "document '7': expected the text 'Ann' from 8 to 11, found 'Ben'"),
+    ],
+)
+def test_a_submission_meets_the_texts_of_a_solution_by_its_ids(
+    tmp_path: Path, columns, message, capsys
+) -> None:
+    """Under another name or in another place they were sought in the markups, or in texts of nobody."""
+    texts = pd.DataFrame({"document_id": ["7"], "text": ["Ann met Ben."]})
+    spans = table(("7", "ann", 0, 3, "P"), ("7", "ben", 0, 3, "P"))
+    from_spans(spans, texts).rename(columns={"document_id": "ID"}).to_csv(tmp_path / "s.csv", index=False)
+    wrong = spans.tail(1).drop(columns="expert").assign(start=8, end=11, text="Ann")
+    answer = from_spans(wrong).assign(ID="7")
+    answer[columns].to_csv(tmp_path / "a.csv", index=False)
+    assert (
+        main(["score", "--metric", "markup_consistency", str(tmp_path / "s.csv"), str(tmp_path / "a.csv")]) == 3
+    )
+    assert message in capsys.readouterr().err
+
+
 def test_the_spans_of_experts_are_no_submission(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     solution, answer = tmp_path / "s.csv", tmp_path / "a.csv"
     spans = table(("7", "ann", 0, 3, "P"), ("7", "ben", 0, 3, "P"))

@@ -60,6 +60,31 @@ companion = contract.Companion(
 """
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return 'call it label' if 'LABEL' in submission else None", "call it label. The metric says: exp"),
+        ("return None", "expected a column label, found id, LABEL"),
+        ("raise KeyError('no cure')", "expected a column label, found id, LABEL"),
+    ],
+)
+def test_the_companion_of_a_custom_metric_is_asked_for_a_cure(tmp_path: Path, body: str, said: str) -> None:
+    """Only those of built-in metrics were; where it has none, the tables are compared."""
+    companion = f"""
+from podium.metric import contract
+def diagnose(solution, submission):
+    {body}
+companion = contract.Companion(diagnose=diagnose)
+"""
+    (metric_with(tmp_path) / "companion.py").write_text(companion)
+    with pytest.raises(SubmissionRejected) as rejected:
+        podium.score(SOLUTION, SUBMISSION.rename(columns={"label": "LABEL"}), metric=tmp_path)
+    assert str(rejected.value).startswith(said)
+    assert rejected.value.for_host == (
+        "" if "call" in body else "expected the column label, found 'LABEL': rename it"
+    )
+
+
 @pytest.mark.parametrize("edits", [CAUGHT, (*CAUGHT, SLOTS)], ids=["as it is", "slots"])
 def test_a_metric_may_catch_its_own_exceptions(tmp_path: Path, edits: tuple[tuple[str, str], ...]) -> None:
     """Its own functions raise them to each other as they are, and podium's errors reach the caller alone."""

@@ -16,7 +16,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pandas as pd
@@ -25,6 +25,7 @@ from podium.child import limits
 from podium.child.forked import CannotTravelError
 from podium.child.workers import alone
 from podium.common.errors import (
+    CompanionError,
     ContractWarning,
     HostError,
     MetricError,
@@ -188,10 +189,7 @@ def cured(solution: Solution, submission: pd.DataFrame) -> Iterator[None]:
     try:
         yield
     except (SubmissionRejected, MetricError, ContractError) as problem:
-        if solution.metric.is_built_in:
-            rejected = _diagnosed(solution, submission, problem)
-        else:
-            rejected = _compared(solution, submission, problem)
+        rejected = _diagnosed(solution, submission, problem) or _compared(solution, submission, problem)
         if rejected is None:
             raise
         raise rejected from problem
@@ -202,8 +200,10 @@ def _diagnosed(solution: Solution, submission: pd.DataFrame, problem: ToolError)
     diagnose = solution.metric.companion.diagnose
     if diagnose is None or not isinstance(problem, SubmissionRejected):
         return None
-    cure = diagnose(solution, submission)
-    return None if cure is None else rejection(cure, problem)
+    with suppress(CompanionError):  # The rejection matters more than what cannot be said of it.
+        if (cure := diagnose(solution, submission)) is not None:
+            return rejection(cure, problem)
+    return None
 
 
 def _compared(solution: Solution, submission: pd.DataFrame, problem: ToolError) -> SubmissionRejected | None:

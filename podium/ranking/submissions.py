@@ -35,6 +35,7 @@ from podium.tables.schema import REMARK, TEXT, TIME, Cells, Table, number, one_o
 
 PATH = Cells("a path on this machine (download it first)", lambda cells: ~cells.map(str).map(is_url))
 MANIFEST = Table(
+    what="a folder of submissions, or a manifest",
     team=TEXT,
     path=PATH,
     submission=TEXT.optional,
@@ -214,6 +215,8 @@ def _listed(source: str, is_of_one: bool = False) -> tuple[str, list[tuple[str, 
     A folder in which nothing is looked for is listed with a slash at the end of its name.
     """
     refuse_url(source)
+    if Path(source).is_file():
+        raise UsageError(f"{source}: expected a folder, found a file")
     if not Path(source).is_dir():
         raise UsageError(f"there is no folder {source}")
     root, files, folders, found = absolute(source), [], [""], Counter[str]()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from podium.common.errors import HostError, ToolError
-from podium.common.wording import listed, printable, spreadsheet_original
+from podium.common.wording import listed, printable, spreadsheet_original, together
 from podium.tables.files import Location
 from podium.tables.formats import read_table
 from podium.tables.names import fault_of_name
@@ -91,10 +91,12 @@ def whole(what: str, least: int, most: int) -> Cells:
 
 
 class Table:
-    """The columns of a table, and those by which its rows differ."""
+    """The columns of a table, those by which its rows differ, and what is expected of a file without any."""
 
-    def __init__(self, key: Sequence[str] = (), error: type[ToolError] = HostError, **columns: Cells) -> None:
-        self.key, self.error, self.columns = list(key), error, columns
+    def __init__(
+        self, key: Sequence[str] = (), error: type[ToolError] = HostError, what: str = "", **columns: Cells
+    ) -> None:
+        self.key, self.error, self.what, self.columns = list(key), error, what, columns
 
     def read(self, source: Location) -> pd.DataFrame:
         """Read the table from a file."""
@@ -123,6 +125,12 @@ class Table:
 
     def _check_columns(self, given: Sequence[str], source: object) -> None:
         """Refuse a table that lacks a column, or that has one under a misspelled name."""
+        needed = [name for name, column in self.columns.items() if column.is_needed]
+        if self.what and not {*needed} & {*given}:
+            found = listed([printable(each)[:40] for each in given], 20)
+            raise self.error(
+                f"{source}: expected {self.what} with the columns {together(needed)}, found {found}"
+            )
         for name in [name for name in self.columns if name not in given]:
             near = difflib.get_close_matches(name, sorted({*given} - {*self.columns}), 1, NEAR)
             if near or self.columns[name].is_needed:

@@ -364,6 +364,13 @@ def test_wrong_usage(call, files):
     assert call(solution="none.csv")[:2] == (2, "")
     assert call(runtimes="none.csv")[:2] == (2, "")
     assert call(submissions="none")[2] == f"error: there is no folder {files / 'none'}\n"
+    told = call(submissions="solution.csv")[2]
+    assert (
+        "solution.csv: expected a folder of submissions, or a manifest with the columns team and path, f"
+        in told
+    )
+    (files / "file").touch()
+    assert call(submissions="file")[2] == f"error: {files / 'file'}: expected a folder, found a file\n"
     (files / "empty").mkdir()
     assert call(submissions="empty")[2] == f"error: there are no submissions in {files / 'empty'}\n"
     assert not (files / "final").exists()

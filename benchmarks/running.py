@@ -71,9 +71,9 @@ def measured(folder: Path, caches: str, warm_up: bool, seconds: float, repeats: 
     with contextlib.redirect_stderr(io.StringIO()):
         results = rounds.run_all(made, [], folder / "out", plan, execute)
     runs = [[row.seconds for row in timing.counting] for timing in results.timings]
-    runtimes = [timing.runtime for timing in results.timings]
+    runtimes = [timing.runtime.seconds for timing in results.timings]
     apart = max(abs(one - other) / min(one, other) for one, other in itertools.combinations(runtimes, 2))
-    error = statistics.mean(timing.error / timing.runtime for timing in results.timings)
+    error = statistics.mean(timing.runtime.error / timing.runtime.seconds for timing in results.timings)
     return {
         "caches": caches,
         "first run": "not measured" if warm_up else "measured",

@@ -25,6 +25,7 @@ from podium.running.view import WORKING, data_of
 
 ENGINES = ("docker", "podman")
 SECONDS_TO_PULL = 3600  # a team's registry must not keep all others waiting
+LEAST_SECONDS = 1e-6  # of a run, during which the machine's clock may have been set back
 NEVER_RAN = 1  # both engines write the year 1 for a container that was never started
 
 
@@ -90,7 +91,7 @@ def _result(
     if began.year == NEVER_RAN:
         # The image may be the reason, or the machine: engines do not say which, so it is tried again.
         return Run(Outcome.LOST, "the container cannot be started", printed=log.last_lines())
-    seconds = max((over - began).total_seconds(), 0.0)
+    seconds = max((over - began).total_seconds(), LEAST_SECONDS)
     used = Used(out_of_memory=in_time and bool(state.get("OOMKilled")))
     run = Run(Outcome.DONE, "", seconds, used, exit_code=int(state["ExitCode"]))
     return judged(run, in_time, left_in(working), settings._replace(sandbox=""), log)

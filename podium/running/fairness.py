@@ -76,37 +76,42 @@ def noise_of(runs: Iterable[Sequence[float]]) -> MachineNoise:
     return MachineNoise(max(LEAST_NOISE, NORMAL * median / math.sqrt(2)), True)
 
 
-def undecided(runtimes: Sequence[float], errors: Sequence[float]) -> list[tuple[int, int]]:
-    """Find the neighbors whose order the measurements do not decide; `errors` are relative.
+class Runtime(NamedTuple):
+    """The runtime of a model."""
 
-    >>> undecided([1.00, 1.30, 1.01], [0.01, 0.01, 0.01])
-    [(0, 2)]
+    seconds: float  # the median of its runs
+    error: float  # the standard error of that, in seconds
+
+
+def is_undecided(one: Runtime, other: Runtime) -> bool:
+    """Whether the measurements do not decide which of two runtimes is shorter.
+
+    >>> is_undecided(Runtime(1.0, 0.01), Runtime(1.01, 0.01))
+    True
     """
-    order = sorted(range(len(runtimes)), key=lambda model: runtimes[model])
-    return [
-        (faster, slower)
-        for faster, slower in itertools.pairwise(order)
-        if math.log(runtimes[slower] / runtimes[faster]) <= DECIDED * math.hypot(errors[faster], errors[slower])
-    ]
+    apart = abs(math.log(one.seconds / other.seconds))
+    return apart <= DECIDED * math.hypot(one.error / one.seconds, other.error / other.seconds)
 
 
-def slow_first_runs(firsts: Sequence[float], laters: Sequence[float], least: float = MUCH_SLOWER) -> list[int]:
+def slow_first_runs(models: Sequence[Sequence[float]], least: float = MUCH_SLOWER) -> list[int]:
     """Find the models whose first run was slower than their later ones by more than is usual for the others.
 
-    `firsts` and `laters` are the processor times of the first run and the median ones of the later runs, of
-    which the first ones are at least so many times (`least`).
+    Each model has the processor times of its runs. The first one is at least so many times (`least`) the median
+    of the later ones.
 
-    >>> slow_first_runs([2.0, 1.1, 1.2], [1.2, 1.0, 1.1])
+    >>> slow_first_runs([[2.0, 1.2, 1.2], [1.1, 1.0, 1.0], [1.2, 1.1, 1.1]])
     [0]
     """
+    known = {place: runs for place, runs in enumerate(models) if len(runs) > 1 and min(runs) > 0}
+    laters = {place: statistics.median(later) for place, (_, *later) in known.items()}
+    growths = {place: math.log(runs[0] / laters[place]) for place, runs in known.items()}
     found = []
-    growths = [math.log(first / later) for first, later in zip(firsts, laters)]
-    for place, growth in enumerate(growths):
-        others = growths[:place] + growths[place + 1 :] or [0.0]
+    for place, growth in growths.items():
+        others = [growths[other] for other in growths if other != place] or [0.0]
         usual = statistics.median(others)
         spread = NORMAL * statistics.median(abs(other - usual) for other in others)
         is_unusual = growth > max(usual, 0.0) + max(math.log(least), UNUSUAL * spread)
-        if is_unusual and firsts[place] - laters[place] > COLD_START:
+        if is_unusual and known[place][0] - laters[place] > COLD_START:
             found.append(place)
     return found
 

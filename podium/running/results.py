@@ -11,7 +11,7 @@ import pandas as pd
 
 from podium.common.statements import say
 from podium.running import fairness, journal
-from podium.running.fairness import MachineNoise, State
+from podium.running.fairness import MachineNoise, Runtime, State
 from podium.running.journal import (
     Row,
     by_model,
@@ -39,8 +39,7 @@ class Timing:
     predictions: Row  # the run whose predictions count
     runs: list[Row]  # all runs
     counting: list[Row]  # the runs whose times count
-    runtime: float = 0.0  # the median of the times that count, in seconds
-    error: float = 0.0  # the standard error of the runtime, in seconds
+    runtime: Runtime = field(init=False)
     marks: list[str] = field(default_factory=list)  # what a reader of the runtime has to know
     is_apart: bool = False  # whether it was measured in another session than most models
 
@@ -69,7 +68,7 @@ def results_of(models: Sequence[Model], rows: Sequence[Row], failures: Iterable[
     """Judge the runs."""
     state = fairness.state_of_sessions(rows)
     timings, failed = _timings(models, rows)
-    notices = _compare(timings, rows, state)
+    notices = _compare(timings, state)
     return Results(timings, [*failures, *failed], state, notices, rows)
 
 
@@ -96,29 +95,35 @@ def failure_of(runs: Sequence[Row]) -> Row | None:
     return next((row for row in deciding if row.outcome is not Outcome.DONE), None)
 
 
-def _compare(timings: Sequence[Timing], rows: Sequence[Row], state: State) -> list[str]:
+def _compare(timings: Sequence[Timing], state: State) -> list[str]:
     """Compute the runtimes, mark what their comparison shows, and return the warnings for the organizer."""
     noise = fairness.noise_of([row.seconds for row in one.counting] for one in timings)
     main = fairness.main_session(one.counting for one in timings)
     for one in timings:
         _measure(one, main, noise)
-    undecided = [(timings[faster], timings[slower]) for faster, slower in fairness.undecided(*_errors(timings))]
+    in_order = sorted(timings, key=lambda one: one.runtime.seconds)
+    undecided = [pair for pair in itertools.pairwise(in_order) if _is_undecided(*pair)]
     alike = _alike(timings)
     for kind, pairs in {"mark_undecided": undecided, "mark_same_predictions": alike}.items():
         for one, other in pairs:
             one.marks.append(say(kind, other=_in_a_mark(other)))
             other.marks.append(say(kind, other=_in_a_mark(one)))
-    slow_first = _slow_first(timings, fairness.MANY_TIMES if state.is_provisional else fairness.MUCH_SLOWER)
-    for timing in slow_first:
-        timing.marks.append(say("mark_slow_first"))
+    least = fairness.MANY_TIMES if state.is_provisional else fairness.MUCH_SLOWER
+    of_models = [[row.cpu_seconds for row in one.runs] for one in timings]
+    slow_first = [timings[place] for place in fairness.slow_first_runs(of_models, least)]
+    for one in slow_first:
+        one.marks.append(say("mark_slow_first"))
+    told = [say("measure_again", state=state.text)] if timings and state.is_provisional else []
+    if undecided:
+        varies = say("noise_measured" if noise.is_measured else "noise_not_measured", noise=noise.one_run)
+        told.append(say("order_not_decided", models=[_apart(*pair) for pair in undecided], varies=varies))
     models_of = {
         "predictions_differ": [one.key for one in timings if differ(one.runs)],
-        "same_predictions_in_another_time": _pairs(alike),
+        "same_predictions_in_another_time": [say("pair", one=one.key, other=other.key) for one, other in alike],
         "slow_first_run": [one.key for one in slow_first],
         "measured_in_another_session": [one.key for one in timings if one.is_apart],
     }
-    named = [say(kind, models=models) for kind, models in models_of.items() if models]
-    return [*_notices(timings, undecided, noise, state), *named]
+    return told + [say(kind, models=models) for kind, models in models_of.items() if models]
 
 
 def _measure(timing: Timing, main: int, noise: MachineNoise) -> None:
@@ -129,18 +134,12 @@ def _measure(timing: Timing, main: int, noise: MachineNoise) -> None:
     timing.marks += [say("mark_failed", runs=failed)] if failed else []
     timing.marks += [say("mark_once")] if len(seconds) == 1 else []
     timing.marks += [say("mark_session")] if timing.is_apart else []
-    timing.runtime = round(statistics.median(seconds), 6)
-    timing.error = round(timing.runtime * noise.error_of(seconds), 6)
+    median = round(statistics.median(seconds), 6)
+    timing.runtime = Runtime(median, round(median * noise.error_of(seconds), 6))
 
 
-def _errors(timings: Sequence[Timing]) -> tuple[list[float], list[float]]:
-    """The runtimes and their relative standard errors."""
-    return [one.runtime for one in timings], [one.error / one.runtime for one in timings]
-
-
-def _in_a_mark(timing: Timing) -> str:
-    """A model's name without semicolons, because these separate the marks."""
-    return timing.key.replace(";", ",")
+def _is_undecided(one: Timing, other: Timing) -> bool:
+    return fairness.is_undecided(one.runtime, other.runtime)
 
 
 def _alike(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
@@ -153,40 +152,20 @@ def _alike(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
         for one, other in itertools.combinations(timings, 2)
         if one.model.team == other.model.team
         and one.predictions.fingerprint == other.predictions.fingerprint
-        and max(one.runtime, other.runtime) > fairness.MUCH_SLOWER * min(one.runtime, other.runtime)
-        and not fairness.undecided(*_errors([one, other]))
+        and max(share := one.runtime.seconds / other.runtime.seconds, 1 / share) > fairness.MUCH_SLOWER
+        and not _is_undecided(one, other)
     ]
 
 
-def _slow_first(timings: Sequence[Timing], least: float) -> list[Timing]:
-    """The models whose first run was so many times slower than later ones, unlike that of the others."""
-    seconds_of = [(one, [row.cpu_seconds for row in one.runs]) for one in timings]
-    known = [(one, seconds) for one, seconds in seconds_of if len(seconds) > 1 and min(seconds) > 0]
-    laters = [statistics.median(seconds[1:]) for _, seconds in known]
-    firsts = [seconds[0] for _, seconds in known]
-    return [known[place][0] for place in fairness.slow_first_runs(firsts, laters, least)]
+def _apart(one: Timing, other: Timing) -> str:
+    """Two models, and how far their runtimes are apart."""
+    apart = other.runtime.seconds / one.runtime.seconds - 1
+    return say("pair_apart", one=one.key, other=other.key, apart=apart)
 
 
-def _pairs(pairs: Sequence[tuple[Timing, Timing]]) -> list[str]:
-    """The names of pairs in a notice."""
-    return [f"{one.key} and {other.key}" for one, other in pairs]
-
-
-def _notices(
-    timings: Sequence[Timing], undecided: Sequence[tuple[Timing, Timing]], noise: MachineNoise, state: State
-) -> list[str]:
-    """The warnings of what all runtimes suffer from."""
-    said = []
-    if timings and state.is_provisional:
-        said.append(say("measure_again", state=state.text))
-    if undecided:
-        named = [
-            f"{one.key} and {other.key} ({other.runtime / one.runtime - 1:.1%} apart)"
-            for one, other in undecided
-        ]
-        known = "varies by" if noise.is_measured else "is assumed to vary by"
-        said.append(say("order_not_decided", models=named, varies=known, noise=noise.one_run))
-    return said
+def _in_a_mark(timing: Timing) -> str:
+    """A model's name without semicolons, because these separate the marks."""
+    return timing.key.replace(";", ",")
 
 
 def write_results(results: Results, runtimes: Path, failed: Path) -> None:
@@ -218,10 +197,10 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
     return (
         model.team,
         Path(predictions.submission).name,
-        timing.runtime,
+        timing.runtime.seconds,
         min(seconds),
         max(seconds),
-        timing.error,
+        timing.runtime.error,
         len(seconds),
         "; ".join(timing.marks),
         state.is_provisional or timing.is_apart,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from podium.running import containers, machine, settings
-from podium.running.measuring import Outcome, Run
+from podium.running.measuring import Log, Outcome, Run
 from podium.running.models import Model, find_model, with_digest, with_printed
 from tests.running.support import settings_for, write_model
 
@@ -163,3 +163,13 @@ def test_images_that_are_their_team_s_failure(tmp_path: Path, engine: str) -> No
         containers.image_id(engine, IMAGE)
     with pytest.raises(ValueError, match="the image localhost:9/none:1 cannot be pulled: "):
         containers.image_id(engine, "localhost:9/none:1")
+
+
+def test_a_clock_that_is_set_back_during_a_run_leaves_a_runtime(tmp_path: Path) -> None:
+    state: dict[str, str | int | bool] = {
+        "StartedAt": "2027-01-15T12:00:00+00:00",
+        "FinishedAt": "2027-01-15T11:59:00+00:00",
+        "ExitCode": 0,
+    }
+    run = containers._result(state, True, str(tmp_path), settings_for(tmp_path), Log(tmp_path / "log", ""))
+    assert run.seconds > 0

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from podium.running import fairness
-from podium.running.fairness import LEAST_NOISE, NOISE_OF_ONE_RUN, MachineNoise, noise_of, state_of, undecided
+from podium.running.fairness import (
+    LEAST_NOISE,
+    NOISE_OF_ONE_RUN,
+    MachineNoise,
+    Runtime,
+    is_undecided,
+    noise_of,
+    state_of,
+)
 from podium.running.journal import Row
 from tests.running.test_rounds import row
 
@@ -59,12 +67,12 @@ def test_half_of_the_noise_of_nine_runs_is_their_own() -> None:
     assert MachineNoise(0.1, True).error_of(runs) == pytest.approx(np.sqrt(variance))
 
 
-def test_neighbors_are_decided_beyond_two_and_a_half_errors() -> None:
-    assert undecided([1.0], [0.1]) == []
-    assert undecided([2.0, 1.0, 1.03], [0.01, 0.01, 0.01]) == [(1, 2)]
-    assert undecided([2.0, 1.0, 1.04], [0.01, 0.01, 0.01]) == []
-    assert undecided([1.0, 1.02, 1.03], [0.01] * 3) == [(0, 1), (1, 2)]
-    assert undecided([1.0, 1.0], [0.0, 0.0]) == [(0, 1)]
+@pytest.mark.parametrize(
+    ("one", "other", "errors", "undecided"),
+    [(1.0, 1.03, 0.01, True), (1.04, 1.0, 0.01, False), (2.0, 2.0, 0.0, True), (20.0, 20.6, 0.2, True)],
+)
+def test_an_order_is_decided_beyond_two_and_a_half_errors(one, other, errors, undecided) -> None:
+    assert is_undecided(Runtime(one, errors), Runtime(other, errors)) == undecided
 
 
 QUIET = [row("A", number, others=0.01) for number in range(1, 10)]

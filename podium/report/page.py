@@ -15,7 +15,8 @@ import pandas as pd
 from podium import statistics
 from podium.common import pages
 from podium.common.errors import UsageError
-from podium.common.wording import counted, plural
+from podium.common.statements import say
+from podium.common.wording import plural
 from podium.report import comparison, histograms, items
 from podium.scoring import evaluating, explain
 from podium.scoring.evaluating import Evaluation
@@ -174,20 +175,17 @@ def notices_of_texts(evaluation: Evaluation, texts: Mapping[str, str]) -> list[s
         return []
     lengths = {name: len(text) if "start" in rows else len(text.split()) for name, text in texts.items()}
     own, row_id = rows[item].map(lengths), evaluation.solution.arguments["row_id_column_name"]
-    told = []
-    for wrong, what in (
-        (own.isna(), "without a text"),
-        (own == 0, "with an empty one"),
-        ((own > 0) & (own <= rows["last"]), "whose text ends before the last segment"),
+    noun, told = explain.item_noun(evaluation), []
+    for kind, wrong in (
+        ("text_missing", own.isna()),
+        ("text_empty", own == 0),
+        ("text_too_short", (own > 0) & (own <= rows["last"])),
     ):
         if wrong.any():
-            found, first = rows.loc[wrong, item].nunique(), rows[wrong].iloc[0]
-            at = f", {row_id} {first[row_id]}" if row_id in rows else ""
-            told.append(
-                f"{counted(found, explain.item_noun(evaluation))} {what}, such as {first[item]!r} "
-                f"({first['side']}{at})"
-            )
-    return [f"--texts: {'; '.join(told)}"] if told else []
+            found, first = rows.loc[wrong, item].unique(), rows[wrong].iloc[0]
+            row = f", {row_id} {first[row_id]}" if row_id in rows else ""
+            told.append(say(kind, items=found, noun=noun, first=first[item], side=first["side"], row=row))
+    return [say("texts_do_not_fit", faults="; ".join(told))] if told else []
 
 
 def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:

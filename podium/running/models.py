@@ -86,6 +86,11 @@ class Failure(NamedTuple):
     printed: str = ""  # what the model printed at last or left behind, which not everybody may read
 
     @property
+    def key(self) -> str:
+        """The model's name in messages; see `key_of`."""
+        return key_of(self.team, self.model)
+
+    @property
     def told(self) -> str:
         """The reason for the organizer and the team, with what the model printed."""
         return with_printed(self.reason, self.printed)

@@ -14,6 +14,7 @@ from typing import Any
 from podium.child.cluster import connected
 from podium.common.errors import UsageError
 from podium.common.progress import tell
+from podium.common.statements import say
 from podium.running import hardware
 from podium.running.journal import WARM_UP, Row
 from podium.running.machine import ReadyMachine, make_ready
@@ -53,7 +54,7 @@ def workers_of(
                 is_accepted[worker] = isinstance(answer, ReadyMachine) and repr(answer) == common
                 if not is_accepted[worker]:
                     why = _difference(prepared, answer) if isinstance(answer, ReadyMachine) else answer
-                    warnings.warn(f"worker {worker} is refused: {why}", stacklevel=3)
+                    warnings.warn(say("worker_refused", worker=worker, why=why), stacklevel=3)
 
         def crew() -> set[str]:
             there = set(client.nthreads())
@@ -157,7 +158,7 @@ def _after_a_loss(
     """Let another worker repeat what a lost worker ran; a model that two were lost with is given up."""
     model, number = turn
     losses[model.key] += 1
-    warnings.warn(f"worker {worker} was lost while it ran {model.key}", stacklevel=2)
+    warnings.warn(say("worker_lost", worker=worker, model=model.key), stacklevel=2)
     if losses[model.key] < MOST_LOSSES:
         waiting.appendleft(turn)
     else:

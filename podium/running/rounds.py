@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from podium.common.errors import UsageError
 from podium.common.options import as_option
 from podium.common.progress import tell
+from podium.common.statements import say
 from podium.common.wording import counted, printable
 from podium.running import hardware, journal, machine, results
 from podium.running.journal import WARM_UP, Row, by_model, predictions_of, submission_of
@@ -245,9 +246,7 @@ def _note_hardware(path: Path, prepared: machine.ReadyMachine, seed: int) -> Non
             f"Give another {as_option('out')} to start over"
         )
     if others:
-        warnings.warn(
-            f"other versions are installed than for the runs in {path.parent}: {others}", stacklevel=2
-        )
+        warnings.warn(say("other_versions", folder=path.parent, differing=others), stacklevel=2)
 
 
 def _still_valid(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
@@ -257,15 +256,15 @@ def _still_valid(rows: list[Row], models: list[Model], out: Path) -> list[Row]:
     for key, runs in by_model(row for row in rows if row.outcome is not Outcome.LOST).items():
         predictions = predictions_of(runs)
         if key not in of_key:
-            why = "it is not a model any more"
+            why = say("model_gone")
         elif any(row.digest != of_key[key].digest for row in runs):
-            why = "its files or its image have changed"
+            why = say("files_have_changed")
         elif predictions and not failure_of(runs) and not _is_there(out, predictions):
-            why = "its submission is gone"
+            why = say("submission_gone")
         else:
             kept += runs
             continue
-        tell(f"{printable(key)}: earlier runs do not count, because {why}")
+        tell(say("runs_do_not_count", model=printable(key), why=why))
         _remove_submissions(runs, out)
     return kept
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from podium.common.errors import SubmissionRejected, UsageError
 from podium.common.options import as_option, takes, whole_number
-from podium.common.wording import listed
+from podium.common.statements import say
 from podium.running.models import Failure, Kind, Model, find_model, find_models
 from podium.running.settings import Settings, parse_bytes, parse_environment, parse_seconds, visible
 from podium.tables.files import Location, check_apart
@@ -31,9 +31,13 @@ class Runs(NamedTuple):
     provisional: bool  # whether the runtimes should be measured again before they decide a board
     out: Path  # the folder with all files
 
+    @property
+    def counts(self) -> str:
+        """How many models gave predictions, and how many did not."""
+        return say("models_counted", done=len(self.runtimes), failed=len(self.failed))
+
     def __repr__(self) -> str:
-        text = f"models with predictions: {len(self.runtimes):,}, failed: {len(self.failed):,}"
-        return f"<{text}; runs: {len(self.runs):,}; machine: {self.state}; in {self.out}>"
+        return f"<{self.counts}; runs: {len(self.runs):,}; machine: {self.state}; in {self.out}>"
 
 
 @dataclass(frozen=True)
@@ -209,9 +213,7 @@ def _models_in(folder: Path, options: Options) -> tuple[list[Model], list[Failur
 def _warn_of_look_alikes(teams: set[str]) -> None:
     """Warn of names that nobody can tell apart, because a board with both is refused."""
     if same := [shown(team) for group in alike(teams) for team in group]:
-        warnings.warn(
-            f"names of teams that look alike, which podium rank refuses: {listed(same)}", stacklevel=3
-        )
+        warnings.warn(say("names_that_rank_refuses", names=same), stacklevel=3)
     for statement in of_other_scripts(teams):
         warnings.warn(str(statement), stacklevel=3)
 
@@ -219,11 +221,6 @@ def _warn_of_look_alikes(teams: set[str]) -> None:
 def _warn_of_missing_protection(settings: Settings, models: Iterable[Model]) -> None:
     """Warn of a missing sandbox or control group."""
     if settings.sandbox == "none":
-        warnings.warn("no sandbox: the models can do whatever you can", stacklevel=3)
+        warnings.warn(say("no_sandbox"), stacklevel=3)
     elif not settings.control_group and any(model.kind is not Kind.CONTAINER for model in models):
-        warnings.warn(
-            "no control group: the limit of memory holds for each process alone, and not for memory that "
-            "processes share. It needs control groups of version 2 (mount | grep cgroup2), and root, or: "
-            "systemd-run --user --scope -p Delegate=yes podium run …",
-            stacklevel=3,
-        )
+        warnings.warn(say("no_control_group"), stacklevel=3)

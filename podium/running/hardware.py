@@ -34,8 +34,8 @@ def versions() -> dict[str, str]:
 def differences(expected: Mapping[str, Any], given: Mapping[str, Any]) -> str:
     """Say where two records differ.
 
-    >>> differences({"cores": 8, "settings": {"gpus": True}}, {"cores": 4, "settings": {"gpus": True}})
-    'cores: 4 instead of 8'
+    >>> differences({"data": "1", "settings": {"gpus": True}}, {"data": "1", "settings": {"gpus": False}})
+    'gpus: false instead of true'
     """
     said = []
     for name in {**expected, **given}:
@@ -43,8 +43,13 @@ def differences(expected: Mapping[str, Any], given: Mapping[str, Any]) -> str:
         if isinstance(ours, dict) and isinstance(theirs, dict):
             said.append(differences(ours, theirs))
         elif ours != theirs:
-            said.append(f"{name}: {str(theirs)[:MOST_SHOWN]} instead of {str(ours)[:MOST_SHOWN]}")
+            said.append(f"{name}: {_shown(theirs)} instead of {_shown(ours)}")
     return "; ".join(filter(None, said))
+
+
+def _shown(value: Any) -> str:
+    """A value of a record, with the words true and false as in the file."""
+    return str(value).lower() if isinstance(value, bool) else str(value)[:MOST_SHOWN]
 
 
 def _cpu() -> str:

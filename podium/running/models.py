@@ -23,6 +23,7 @@ from podium.common.errors import UsageError
 from podium.common.options import as_option
 from podium.common.progress import tell
 from podium.common.wording import listed, printable
+from podium.running.settings import size
 from podium.tables.names import fault_of_name, is_of_system, left_out
 
 SHELL_SCRIPTS = ("run", "run.sh")
@@ -304,12 +305,12 @@ def _require_small(folder: Path, most_bytes: float) -> None:
         raise ValueError(f"more than {MOST_FILES:,} files")
     about = {entry.path: entry.stat(follow_symlinks=False) for entry in entries}
     files = [each for each in about.values() if stat.S_ISREG(each.st_mode)]
-    size = sum(each.st_size for each in files)
-    if size > most_bytes:
+    number = sum(each.st_size for each in files)
+    if number > most_bytes:
         held = sum(getattr(each, "st_blocks", math.inf) * BLOCK for each in files)
-        sparse = f", of which the disk holds {held / 2**30:,.1f} GB (sparse files)" if held < size / 2 else ""
-        limit = f"expected at most {most_bytes / 2**30:,.4g} GB of files (--folder-limit)"
-        raise ValueError(f"{limit}, found {size / 2**30:,.1f} GB{sparse}")
+        sparse = f", of which the disk holds {size(held)} (sparse files)" if held < number / 2 else ""
+        limit = f"expected at most {size(most_bytes)} of files (--folder-limit)"
+        raise ValueError(f"{limit}, found {size(number)}{sparse}")
     for path, each in sorted(about.items()):
         if stat.S_ISREG(each.st_mode) and len(POINTER) < each.st_size < LARGEST_POINTER and _is_pointer(path):
             name = os.path.relpath(path, folder)
@@ -334,17 +335,17 @@ def with_digest(model: Model) -> Model:
 def digest_of(folder: Path) -> str:
     """Compute a digest of the names and contents of all files in a folder; it is told if they are large."""
     entries, lines, done = list(paths_in(folder)), [], 0
-    size, name = sum(map(_size_of, entries)), printable(folder.name)
-    if size > LARGE:
-        tell(f"{name}: {size / 2**30:,.0f} GB are read, to notice later if a file has changed")
-    with progress.shown(f"MB read of {name}") if size > LARGE else contextlib.nullcontext() as show:
+    number, name = sum(map(_size_of, entries)), printable(folder.name)
+    if number > LARGE:
+        tell(f"{name}: {size(number)} are read, to notice later if a file has changed")
+    with progress.shown(f"MB read of {name}") if number > LARGE else contextlib.nullcontext() as show:
         for entry in entries:
             content = hashlib.sha256(os.fsencode(os.readlink(entry.path)) if entry.is_symlink() else b"")
             for block in _blocks(entry):
                 content.update(block)
                 done += len(block)
                 if show:
-                    show(done >> 20, size >> 20)
+                    show(done >> 20, number >> 20)
             path = os.fsencode(os.path.relpath(entry.path, folder))
             lines.append(b"%b\0%d %b" % (path, _size_of(entry), content.digest()))
     return hashlib.sha256(b"".join(hashlib.sha256(line).digest() for line in sorted(lines))).hexdigest()[:16]

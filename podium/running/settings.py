@@ -114,6 +114,16 @@ def parse_bytes(text: str | float, option: str) -> int:
     return int(_with_unit(str(text).upper(), BYTES, f"{option}: expected a size such as 500M or 16G"))
 
 
+def size(number: float) -> str:
+    """Write a number of bytes.
+
+    >>> size(18 * 2**30), size(1.5 * 2**20), size(100)
+    ('18 GB', '1.5 MB', '100 B')
+    """
+    name, unit = next(pair for pair in reversed(BYTES.items()) if pair[1] <= max(number, 1))
+    return f"{number / unit:.4g} {name}B"
+
+
 def _with_unit(text: str, units: dict[str, int], expected: str) -> float:
     """Parse a number above 0 with one of these units."""
     number = text.rstrip("".join(units))

@@ -16,7 +16,7 @@ from podium.common.errors import NotAFile, SubmissionRejected
 from podium.common.wording import printable
 from podium.running import settings as constants
 from podium.running.measuring import Log, Outcome, Run
-from podium.running.settings import Settings
+from podium.running.settings import Settings, size
 from podium.tables.files import open_regular
 from podium.tables.formats import parse_table
 
@@ -66,7 +66,7 @@ def judged(run: Run, in_time: bool, left: Left, settings: Settings, log: Log) ->
     elif not in_time:
         outcome, reason = Outcome.TIME, f"time limit of {settings.time_limit:g} s (--time-limit)"
     elif run.exit_code != 0 and (left.is_full or name == "SIGXFSZ"):
-        outcome, reason = Outcome.DISK, f"disk limit of {_size(settings.disk_limit)} (--disk-limit)"
+        outcome, reason = Outcome.DISK, f"disk limit of {size(settings.disk_limit)} (--disk-limit)"
     elif run.exit_code != 0:
         there = f", although {left.names[0]} was there" if left.names else ""
         outcome, reason = Outcome.EXIT, f"exit code {run.exit_code}" + (f" ({name})" if name else "") + there
@@ -80,14 +80,9 @@ def judged(run: Run, in_time: bool, left: Left, settings: Settings, log: Log) ->
 def _memory_limit(settings: Settings) -> str:
     """The limit of memory that a model has exceeded; in bubblewrap its files are in memory, too."""
     if settings.sandbox != "bubblewrap" or not settings.control_group:
-        return f"memory limit of {_size(settings.memory_limit)} (--memory-limit)"
-    both = _size(settings.memory_limit + settings.disk_limit)
+        return f"memory limit of {size(settings.memory_limit)} (--memory-limit)"
+    both = size(settings.memory_limit + settings.disk_limit)
     return f"memory limit of {both} for all of its processes and files (--memory-limit plus --disk-limit)"
-
-
-def _size(number: int) -> str:
-    """A number of bytes as text."""
-    return f"{number / 2**30:.4g} GB" if number >= 2**30 else f"{number / 2**20:.4g} MB"
 
 
 def _taken(run: Run, left: Left) -> Run:

@@ -103,12 +103,12 @@ def _compare(timings: Sequence[Timing], state: State) -> list[str]:
         _measure(one, main, noise)
     in_order = sorted(timings, key=lambda one: one.runtime.seconds)
     undecided = [pair for pair in itertools.pairwise(in_order) if _is_undecided(*pair)]
-    alike = _alike(timings)
+    least = fairness.MANY_TIMES if state.is_provisional else fairness.MUCH_SLOWER
+    alike = _alike(timings, least)
     for kind, pairs in {"mark_undecided": undecided, "mark_same_predictions": alike}.items():
         for one, other in pairs:
             one.marks.append(say(kind, other=_in_a_mark(other)))
             other.marks.append(say(kind, other=_in_a_mark(one)))
-    least = fairness.MANY_TIMES if state.is_provisional else fairness.MUCH_SLOWER
     of_models = [[row.cpu_seconds for row in one.runs] for one in timings]
     slow_first = [timings[place] for place in fairness.slow_first_runs(of_models, least)]
     for one in slow_first:
@@ -142,8 +142,8 @@ def _is_undecided(one: Timing, other: Timing) -> bool:
     return fairness.is_undecided(one.runtime, other.runtime)
 
 
-def _alike(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
-    """The pairs of a team's models that have the same predictions and very different runtimes.
+def _alike(timings: Sequence[Timing], least: float) -> list[tuple[Timing, Timing]]:
+    """The pairs of a team's models that have the same predictions, and of which one takes so many times longer.
 
     The quick one could have found the slow one's results somewhere.
     """
@@ -152,7 +152,7 @@ def _alike(timings: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
         for one, other in itertools.combinations(timings, 2)
         if one.model.team == other.model.team
         and one.predictions.fingerprint == other.predictions.fingerprint
-        and max(share := one.runtime.seconds / other.runtime.seconds, 1 / share) > fairness.MUCH_SLOWER
+        and max(share := one.runtime.seconds / other.runtime.seconds, 1 / share) > least
         and not _is_undecided(one, other)
     ]
 

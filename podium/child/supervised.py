@@ -40,9 +40,8 @@ __all__ = ["Child", "Patience", "Voice", "Watch", "WorkerLostError", "fork", "ne
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_END = 2.0  # for a child that has given its answer or closed its pipe
-SECONDS_TO_LEAVE = (
-    10.0  # for a command that was interrupted, which cleans up; a library may have lost the signal
-)
+# For a command that was interrupted, which cleans up; a library may have lost the signal.
+SECONDS_TO_LEAVE = 10.0
 BUSY = 0.005  # of the time; to wait for another process takes a little, too
 ENDED_BY = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
 WISHES = (signal.SIGINT, *ENDED_BY)  # that end a command

@@ -11,9 +11,9 @@ from podium.common.errors import ToolError
 from podium.common.statements import say
 from podium.common.wording import counted, listed, printable
 from podium.ranking.speed import KEYS
+from podium.running.settings import HARDWARE
 from podium.tables.files import Location, read_bytes
 
-HARDWARE = "hardware.json"  # in which `podium run` describes the machine, beside its runtimes
 MOST_CHARACTERS = 500  # of the description of a machine
 WITHOUT = "none"  # the engine of models that ran without a sandbox
 

@@ -7,7 +7,6 @@ import contextlib
 import enum
 import hashlib
 import itertools
-import json
 import math
 import os
 import re
@@ -24,6 +23,7 @@ from podium.common.options import as_option
 from podium.common.progress import tell
 from podium.common.wording import listed, printable
 from podium.running.settings import size
+from podium.tables.files import parse_json
 from podium.tables.names import fault_of_name, is_of_system, left_out
 
 SHELL_SCRIPTS = ("run", "run.sh")
@@ -46,7 +46,7 @@ LARGE = 2**30  # bytes: more take seconds to read, so that the organizer is told
 READ_AT_ONCE = 2**22  # bytes
 NAMES_SHOWN = 5  # in a message
 FIRST_LINE = 256  # bytes of the line that names the interpreter, as in the kernel
-MOST_OF_A_NOTEBOOK = 1 << 28  # bytes of one whose language and cells are looked at
+MOST_OF_A_NOTEBOOK = 1 << 28  # bytes of one whose language is looked at
 SCRIPT_READ = 1 << 20  # bytes of a script in which line ends are looked for
 
 
@@ -268,23 +268,14 @@ def _require_startable(path: Path) -> None:
 def _require_python(path: Path) -> None:
     """Raise a ValueError if a notebook says that it is written in another language."""
     language: Any = None
-    with contextlib.suppress(LookupError, TypeError, AttributeError):  # it is none
-        about = _read_notebook(path)["metadata"]
+    # What is no notebook is told by podium's program for notebooks.
+    with contextlib.suppress(ValueError, LookupError, TypeError, AttributeError), path.open("rb") as file:
+        about = parse_json(file.read(MOST_OF_A_NOTEBOOK))["metadata"]
         language = about.get("language_info", {}).get("name") or about.get("kernelspec", {}).get("language")
     # This is how the kernels of Python name their language.
     if isinstance(language, str) and language.lower() not in ("python", "python3", "ipython"):
         found = printable(language)[:40]
         raise ValueError(f"{path.name}: expected a notebook in Python, found {found}; give a run.sh instead")
-
-
-def _read_notebook(path: Path) -> Any:
-    """What a notebook has; None if it is none, of which podium's program for notebooks says what is wrong."""
-    if path.stat().st_size > MOST_OF_A_NOTEBOOK:
-        return None
-    try:
-        return json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        return None
 
 
 def paths_in(folder: Path) -> Iterator["os.DirEntry[str]"]:

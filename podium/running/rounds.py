@@ -25,12 +25,12 @@ from podium.running.journal import WARM_UP, Row, by_model, predictions_of, submi
 from podium.running.measuring import Log, Outcome, Run
 from podium.running.models import Failure, Kind, Model, digest_of, with_digest, with_printed
 from podium.running.results import Results, failure_of, results_of
-from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES, Settings
+from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, HARDWARE, RUNS, RUNTIMES, Settings
 from podium.running.submission import table_in
 from podium.tables.files import alone_in, below, write_atomically
 from podium.tables.sameness import fingerprint, is_same
 
-HARDWARE, LOGS = "hardware.json", "logs"
+LOGS = "logs"
 ONE_MODEL_LOG = "run"  # the name of the log of a team that has a single model
 
 Turn = tuple[Model, int]  # a model with the number of its run

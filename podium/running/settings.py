@@ -13,6 +13,7 @@ from podium.common.wording import printable
 
 # The files and folders of results.
 RUNS, RUNTIMES, FAILED, FOLDER_OF_SUBMISSIONS = "runs.csv", "runtimes.csv", "failed.csv", "submissions"
+HARDWARE = "hardware.json"  # the machine, its versions and the settings
 
 # The limits of every model.
 SUBMISSION_BYTES = 256 * 2**20  # the largest submission

@@ -26,7 +26,7 @@ from podium.ranking.output import PAGE, STORE
 from podium.ranking.questions import Pool
 from podium.ranking.rules import ALL_TEAMS, Heading, Options, Rules, command_of
 from podium.ranking.submissions import Submission, errors_of_boost, find_for, read_failed, unzipped
-from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, RUNS, RUNTIMES
+from podium.running.settings import FAILED, FOLDER_OF_SUBMISSIONS, HARDWARE, RUNS, RUNTIMES
 from podium.scoring import verdicts
 from podium.scoring.evaluating import Solution
 from podium.tables import names
@@ -153,7 +153,10 @@ def _found(
 def _of_run(asked: Options) -> Options:
     """Take submissions, runtimes and failed models from the folder of ``podium run``, if it was given."""
     folder = Path(asked.submissions or "")
-    if asked.submissions is None or not all((folder / name).is_file() for name in (RUNS, RUNTIMES)):
+    there = [name for name in (HARDWARE, RUNS, RUNTIMES) if asked.submissions and (folder / name).is_file()]
+    if HARDWARE in there and RUNTIMES not in there:
+        raise UsageError(f"podium run has not ended in {folder}: start the same command again to go on")
+    if not {RUNS, RUNTIMES} <= {*there}:
         return asked
     return replace(
         asked,

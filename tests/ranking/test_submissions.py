@@ -320,6 +320,13 @@ def ran(says_folder: Path) -> Path:
     return run
 
 
+def test_a_folder_in_which_podium_run_has_not_ended_is_no_folder_of_submissions(says_folder, ran, rank_says):
+    (ran / "runtimes.csv").unlink()
+    write(ran / "hardware.json", "{}")
+    code, _, err = rank_says(teams="run")
+    assert (code, "podium run has not ended in" in err) == (2, True), err
+
+
 @pytest.mark.filterwarnings("default")
 def test_the_folder_of_podium_run_has_submissions_runtimes_and_failed_models(says_folder, ran, rank_says):
     code, _, err = rank_says(teams="run")

@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["has_left_threads", "is_clean", "is_of_command", "offer", "soil", "threads_watched"]
-
 THREADS = "/proc/self/task"
 
 # Only Linux tells the threads of a process, and other systems have libraries that do not survive a fork.

@@ -16,8 +16,6 @@ from typing import Any, TypeVar
 from podium.child import late, limits, overheard
 from podium.child.supervised import ENDLESS, LATE, TOLD, Voice, fork
 
-__all__ = ["CannotTravelError", "answer_of", "packed", "unpacked"]
-
 LONGEST_CHAIN = 10  # of errors, each of which led to the one before
 
 T = TypeVar("T")

@@ -18,8 +18,6 @@ from pathlib import Path
 
 from podium.child import clean
 
-__all__ = ["load", "remember", "since"]
-
 INSTALLED = {"site-packages", "dist-packages"}  # the folders of libraries
 
 _seen: set[str] = set()  # what forks have loaded

@@ -19,17 +19,6 @@ from typing import IO, Any, TextIO
 
 from podium.common.wording import printable
 
-__all__ = [
-    "all_told",
-    "caught",
-    "file_for_prints",
-    "forget",
-    "lie_over",
-    "number_told",
-    "remember",
-    "tell_rest",
-]
-
 LONGEST_LINE = 300  # characters that are shown
 MOST_LINES = 20  # of each file that are shown; a metric may print one for each cell
 MOST_BYTES = 1 << 16  # that are read of what one call printed

@@ -7,19 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-__all__ = [
-    "adopting",
-    "begun_by",
-    "busy_seconds",
-    "end_descendants",
-    "end_session",
-    "ending",
-    "is_stopped",
-    "kill",
-    "prctl",
-    "processor_seconds",
-]
-
 # The numbers of Linux's prctl: orphans come to this process, and a signal when the parent dies.
 SUBREAPER, SIGNAL_OF_PARENT = 36, 1
 # The places of what /proc tells of a process, counted from its state.
@@ -59,7 +46,7 @@ def adopting() -> Iterator[Callable[[], bool]]:
     Yield the function that ends them and tells whether there were any. What was there before stays, and what is
     of the session of this process, which has begun it itself.
     """
-    before, session = _descendants(os.getpid()), str(os.getsid(0)) if hasattr(os, "getsid") else ""
+    before, session = descendants(os.getpid()), str(os.getsid(0)) if hasattr(os, "getsid") else ""
     prctl(SUBREAPER, 1)
     try:
         yield lambda: end_descendants(lambda pid, fields: pid in before or fields[SESSION] == session)
@@ -70,7 +57,7 @@ def adopting() -> Iterator[Callable[[], bool]]:
 def end_descendants(is_spared: Callable[[int, list[str]], bool] = lambda *_: False) -> bool:
     """End what this process has begun and what that has begun, except what is spared; tell if there was any."""
     is_any = False
-    while left := [pid for pid, fields in _descendants(os.getpid()).items() if not is_spared(pid, fields)]:
+    while left := [pid for pid, fields in descendants(os.getpid()).items() if not is_spared(pid, fields)]:
         is_any = True
         kill(left)
         for pid in left:
@@ -103,25 +90,15 @@ def is_stopped(process: int) -> bool:
     return _fields(process)[STATE : STATE + 1] == ["T"]
 
 
-def busy_seconds(process: int) -> float | None:
-    """The processor time of a process and of all that it has begun; None if unknown."""
-    return seconds[0] if (seconds := processor_seconds(process)) else None
-
-
 def processor_seconds(process: int) -> tuple[float, float] | None:
-    """The same, and that outside the kernel alone."""
+    """The processor time of a process and of all that it has begun, and that outside the kernel alone."""
     if not os.path.isdir("/proc/self"):
         return None
-    everyone, hertz = [_fields(process), *_descendants(process).values()], os.sysconf("SC_CLK_TCK")
+    everyone, hertz = [_fields(process), *descendants(process).values()], os.sysconf("SC_CLK_TCK")
     both, user = (
         sum(int(each) for fields in everyone for each in fields[ticks]) / hertz for ticks in (TICKS, USER_TICKS)
     )
     return both, user
-
-
-def begun_by(process: int) -> list[int]:
-    """All processes that a process has begun, and those that these have begun."""
-    return [*_descendants(process)]
 
 
 def _fields(process: int | str) -> list[str]:
@@ -133,7 +110,7 @@ def _fields(process: int | str) -> list[str]:
         return []
 
 
-def _descendants(process: int) -> dict[int, list[str]]:
+def descendants(process: int) -> dict[int, list[str]]:
     """The fields of all processes that a process has begun, and those that these have begun."""
     names = os.listdir("/proc") if os.path.isdir("/proc") else []
     everything = {int(name): fields for name in names if name.isdigit() and (fields := _fields(name))}

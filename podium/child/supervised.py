@@ -36,8 +36,6 @@ from podium.common.errors import HostError, UsageError, exit_code_of
 if TYPE_CHECKING:
     import subprocess
 
-__all__ = ["Child", "Patience", "Voice", "Watch", "WorkerLostError", "fork", "new_token", "supervised"]
-
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_END = 2.0  # for a child that has given its answer or closed its pipe
 # For a command that was interrupted, which cleans up; a library may have lost the signal.
@@ -141,7 +139,7 @@ class Child:
 
     def end(self) -> None:
         """End the child and what it has begun, and tell what it has written last."""
-        begun = processes.begun_by(self.process.pid)  # forks have groups of their own
+        begun = processes.descendants(self.process.pid)  # forks have groups of their own
         self.kill()
         processes.kill(begun)
         if self.printed is not None:
@@ -201,8 +199,9 @@ class Watch:
 
     def _measure(self, now: float) -> None:
         """Compare what the child has used with the patience."""
-        if (spent := processes.busy_seconds(self.pid)) is None:
+        if (seconds := processes.processor_seconds(self.pid)) is None:
             return
+        spent, _ = seconds
         if spent > self.busy + BUSY * (now - self.busy_at):
             self.busy, self.busy_at = spent, now
         idle, processor, _ = self.patience

@@ -691,7 +691,9 @@ class _Table(NamedTuple):
         names = list(self.frame.columns)
         lacking = [_short(name) for name in required if name not in names]
         if lacking:
-            more, present = _counted(len(lacking), "more column"), [_short(name) for name in names]
+            # Only quotation marks show a space around a name.
+            present = [(_short if str(name) == str(name).strip() else _quoted)(name) for name in names]
+            more = _counted(len(lacking), "more column")
             head = f"{self.name}: expected {more}: {_listed(lacking, len(lacking), 120)}. It has "
             raise self.error(head + (_listed(present, len(present), LONGEST_MESSAGE - len(head)) or "none"))
         for name in required:

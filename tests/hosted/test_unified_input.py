@@ -63,6 +63,8 @@ def test_a_missing_column_is_named_with_those_found(truth, predicted, column):
     others = [name for name in predicted.columns if name != column]
     head = f"the submission: expected 1 more column: {column}. It has "
     assert message == head + ", ".join(others)
+    message = rejection(truth, predicted.rename(columns={column: f"{column} "}))
+    assert message == head + ", ".join(f"'{name} '" if name == column else name for name in predicted)
 
 
 @pytest.mark.parametrize(

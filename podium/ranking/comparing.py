@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from podium.common.errors import HostError, UsageError
-from podium.common.version import __version__
 from podium.common.wording import listed, printable
 from podium.metric import executed, hosted
+from podium.metric.contract import Metric
 from podium.ranking import made_again, output, rank, run_json
 from podium.ranking.job import versions
-from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, RUN, Options
+from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, CELLS_OF_WORDS, RUN, FACTS_OF_WORDS, Options
 from podium.ranking.submissions import Submission, find_for, unzipped
 from podium.tables.files import Location, read_bytes
-from podium.tables.formats import csv_bytes, parse_rows
+from podium.tables.formats import parse_texts, table_bytes
 
 CHARACTERS_SHOWN = 160  # of a line that differs, because a page may consist of one line
 # Readers, or a server that shows them a folder, may take files with these endings for a part of a board.
@@ -49,7 +49,8 @@ def compared(
     facts, options = run_json.recorded(folder, given)
     if deadline is not None:
         options = replace(options, deadline=deadline)
-    if changed := run_json.changed_metric(facts, options):
+    changed = run_json.changed_metric(facts, options)
+    if changed and not run_json.has_own_of_other_version(facts, options):
         return [f"{changed[0]}; so it was not executed, and nothing compared"], []
     announce(hosted.find(options.metric))
     hosted.check_parameters(hosted.load(options.metric), options.metric_parameters)
@@ -60,7 +61,11 @@ def compared(
         documents = hosted.load(options.metric).companion.documents
         there = find_for(options, documents, place)
         differences = [*run_json.changed(facts, options), *parts]
-        return differences + _compared(facts, options, there, home, jobs), [*_notices(facts, home), *others]
+        return differences + _compared(facts, options, there, home, jobs), [
+            *_notices(facts, home),
+            *changed,
+            *others,
+        ]
 
 
 def _compared(
@@ -95,7 +100,7 @@ def _notices(facts: Mapping[str, Any], home: Path) -> list[str]:
         for name, now in here.items()
         if facts["versions"].get(name) != now
     ]
-    if _is_of_other_version(facts):
+    if run_json.is_of_other_version(facts):
         notices.append("pages were not compared, because another version may draw them otherwise")
     if unseen := [file for file in facts["outputs"] if not (home / file).exists()]:
         notices.append(f"not in the folder, so only computed and not compared: {listed(unseen)}")
@@ -130,17 +135,27 @@ def _ranked_again(
             final, scored = rank.scored_board(options, inputs, pool, home)
             again = run_json.facts_of(final, pool, inputs, scored, ())
     again |= {name: facts.get(name) for name in CIRCUMSTANCES}
+    again["signature"] = _with_recorded_name(again["signature"], facts, hosted.load(options.metric))
     for name, now in again["inputs"].items():
-        if now is not None and facts["inputs"].get(name) is not None:
-            now["path"] = facts["inputs"][name]["path"]
+        if now is not None and (then := facts["inputs"].get(name)) is not None:
+            is_own = name == "metric" and run_json.has_own_of_other_version(facts, options)
+            now |= {each: then[each] for each in ("path", *(["sha256"] if is_own else []))}
     return rank.files_of(replace(final, facts=again)), again
+
+
+def _with_recorded_name(signature: str, facts: Mapping[str, Any], metric: Metric) -> str:
+    """A signature as it was recorded, if only the metric's name differs and is that of its file or folder."""
+    (name, *rest), (here, *others) = (each.split("|") for each in (str(facts.get("signature")), signature))
+    is_of_path = not metric.is_built_in and not hasattr(metric.module, "NAME")
+    is_free = name.partition(":")[2] not in hosted.names()
+    return "|".join([name if is_of_path and is_free and rest == others else here, *others])
 
 
 def changed_files(
     facts: dict[str, Any], outputs: dict[str, bytes], again: dict[str, Any], home: Path, is_same: bool
 ) -> list[str]:
     """List tables, pages and, if all else is the same, the line of the record that comes out differently."""
-    if _is_of_other_version(facts):
+    if run_json.is_of_other_version(facts):
         return _changed_since(facts, outputs, again, home, is_same)
     differences: list[str] = []
     again["outputs"] = output.digests(outputs)
@@ -153,18 +168,14 @@ def changed_files(
     return differences
 
 
-def _is_of_other_version(facts: Mapping[str, Any]) -> bool:
-    """Whether another version of podium has made a board."""
-    return bool(facts["versions"].get("podium") != __version__)
-
-
 def _changed_since(
     facts: dict[str, Any], outputs: dict[str, bytes], again: dict[str, Any], home: Path, is_same: bool
 ) -> list[str]:
-    """List what differs on a board of an earlier version, whose pages and files for machines are still these.
+    """List what differs on a board of an earlier version, whose tables and record still say the same.
 
-    A later version may draw pages otherwise, and may add tables, columns and facts. So published pages are
-    compared with the record alone, and of tables and of the record what was there then.
+    A later version may draw pages otherwise, say something in other words, and add tables, columns and facts.
+    So published pages are compared with the record alone, and of tables and of the record what was there then,
+    without words.
     """
     differences: list[str] = []
     for file, recorded in facts["outputs"].items():
@@ -172,22 +183,26 @@ def _changed_since(
             published = path.read_bytes()
             if output.digests({file: published})[file] != recorded:
                 differences.append(f"{file} is not the one that {RUN} names")
+            elif file.endswith(".csv") and file not in outputs:
+                differences.append(f"{file} does not come out again")
             elif file.endswith(".csv"):
-                differences += changed_file(file, _as_in(published, outputs.get(file)), recorded, home)
-    whole = {name: value for name, value in facts.items() if name not in ("outputs", *CIRCUMSTANCES)}
+                then, now = _without_words(published, outputs[file])
+                differences += (
+                    [f"{file} comes out differently{_first_difference(then, now)}"] if then != now else []
+                )
+    whole = {
+        name: value for name, value in facts.items() if name not in ("outputs", *CIRCUMSTANCES, *FACTS_OF_WORDS)
+    }
     if is_same and not differences and not _is_part_of(whole, again):
         differences.append(f"{RUN} comes out differently")
     return differences
 
 
-def _as_in(published: bytes, again: bytes | None) -> bytes | None:
-    """A table with the columns of the published one alone, in their order."""
-    if again is None:
-        return None
-    header = next(iter(parse_rows(published, "the published table", UsageError)))
-    ours, *rows = parse_rows(again, "the table", UsageError)
-    places = [ours.index(name) if name in ours else len(ours) for name in header]
-    return csv_bytes([header, *([[*row, ""][place] for place in places] for row in rows)])
+def _without_words(published: bytes, again: bytes) -> list[bytes]:
+    """Both tables with the columns of the published one alone, in their order, but for those of words."""
+    both = [parse_texts(table, "the table", UsageError) for table in (published, again)]
+    kept = [name for name in both[0] if name not in CELLS_OF_WORDS]
+    return [table_bytes(table.reindex(columns=kept)) for table in both]
 
 
 def _is_part_of(then: Any, now: Any) -> bool:

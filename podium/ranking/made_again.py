@@ -110,7 +110,10 @@ def _tell_changed(facts: Mapping[str, Any], options: Options, given: Collection[
 
     Whoever gives another table knows that it counts.
     """
-    if changes := run_json.changed_metric(facts, options):
+    changes = run_json.changed_metric(facts, options)
+    if changes and run_json.has_own_of_other_version(facts, options):
+        warnings.warn(f"{changes[0]}; every submission is scored again", stacklevel=2)
+    elif changes:
         raise UsageError(f"{changes[0]}; a board is made again with the same metric: rank without --again")
     for name in facts["inputs"]:
         if name in ("metric", "again") or (name in given and name not in SCORED_AGAIN):

@@ -18,6 +18,9 @@ from podium.tables.files import Location
 
 RUN = "run.json"  # records them
 CIRCUMSTANCES = ("command", "date", "hardware", "store", "versions")  # cannot be computed again
+# What may have other words in another version: fields of the record, and columns of tables.
+FACTS_OF_WORDS = ("rule", "warnings", "silence", "purpose", "ties")
+CELLS_OF_WORDS = ("note", "detectable_note", "why", "rejected", "reason")
 
 TEAM_PAGE = "team.html"
 ALL_TEAMS = "all"  # in place of the name of a team

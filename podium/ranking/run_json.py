@@ -209,6 +209,19 @@ def changed(facts: Mapping[str, Any], options: Options) -> list[str]:
     return [change for name in facts["inputs"] for change in changed_input(facts, options, name)]
 
 
+def is_of_other_version(facts: Mapping[str, Any]) -> bool:
+    """Whether another version of podium has made a board."""
+    return bool(facts["versions"]["podium"] != __version__)
+
+
+def has_own_of_other_version(facts: Mapping[str, Any], options: Options) -> bool:
+    """Whether podium's own metric scores a board of another version, in which its file may have other words.
+
+    It may be executed nevertheless, and the scores tell if it computes something else.
+    """
+    return options.metric in hosted.names() and is_of_other_version(facts)
+
+
 def changed_metric(facts: Mapping[str, Any], options: Options) -> list[str]:
     """Say if any file that the metric would execute is not that of the run; then nobody vouches for it."""
     path, then = options.metric, facts["inputs"]["metric"]
@@ -226,7 +239,7 @@ def changed_metric(facts: Mapping[str, Any], options: Options) -> list[str]:
 def changed_input(facts: Mapping[str, Any], options: Options, name: str) -> list[str]:
     """Say if an input has changed since a run."""
     if name == "metric":
-        return changed_metric(facts, options)
+        return [] if has_own_of_other_version(facts, options) else changed_metric(facts, options)
     path, then = options.paths.get(name), facts["inputs"][name]
     if path is None or then is None or "sha256" not in then:
         return []

@@ -10,9 +10,11 @@ import pytest
 import podium
 from podium.common.errors import UsageError
 from podium.common.version import __version__
+from podium.metric import hosted
 from podium.ranking import comparing, run_json, submissions
 
 MAJOR, EARLIER = __version__.partition(".")[0], __version__ + ".before"
+FROZEN = sorted(Path(__file__).with_name("frozen").glob(f"{MAJOR}.0*"))
 TABLE, PAGE = "final_leaderboard.csv", "board.html"
 
 
@@ -69,7 +71,31 @@ def test_another_first_number_is_refused_with_the_version_that_verifies(verified
         verified(version=other)
 
 
-def test_the_board_of_the_first_version_is_verified_now():
-    """A change that this board forbids needs another first number, see docs/reference/stability.md."""
-    board = Path(__file__).with_name("frozen") / f"{MAJOR}.0" / "board"
-    assert podium.verify(board, jobs=1).differences == []
+@pytest.mark.parametrize("folder", FROZEN, ids=lambda folder: folder.name)
+def test_the_boards_of_the_first_version_are_verified_now(folder):
+    """A change that these boards forbid needs another first number, see docs/reference/stability.md.
+
+    One has a custom metric, and one has podium's default, a team that does not compete and an item left out.
+    """
+    verification = podium.verify(folder / "board", jobs=1)
+    assert verification.differences == []
+    is_custom = (folder / "metric.py").exists()
+    assert any("the metric unified has changed" in notice for notice in verification.notices) != is_custom
+
+
+def test_a_metric_of_podium_that_scores_otherwise_is_a_difference(monkeypatch):
+    """Its file may be another one in a later version, and its scores may not."""
+    unified = hosted.load("unified").module
+    softmin = unified.softmin
+    monkeypatch.setattr(unified, "softmin", lambda *given: softmin(*given) * 0.99)
+    folder = FROZEN[1]
+    differences = podium.verify(folder / "board", jobs=1).differences
+    assert any(each.startswith(f"{TABLE} comes out differently, first in line 2") for each in differences)
+
+
+def test_a_board_is_made_again_with_podium_s_metric_of_another_version(tmp_path):
+    folder = FROZEN[1]
+    with pytest.warns(UserWarning, match="the metric unified has changed .*; every submission is scored again"):
+        board = podium.rank(again=folder / "board", out=tmp_path / "again", title="x", jobs=1)
+    assert board.changes is not None
+    assert (board.changes["change"] == 0).all()

@@ -218,6 +218,21 @@ def test_a_metric_that_is_not_the_recorded_one_is_not_executed(says_folder, says
     assert (code, "has changed since the earlier run" in err) == (2, True)
 
 
+def test_a_metric_without_a_name_is_verified_at_another_place(says_folder, says, rank_says):
+    """Its name is that of its file or its folder; the hash says that it is the same, and a forged name is told."""
+    says("a", 0.5)
+    assert rank_says("--resamples", 0)[0] == 0
+    shutil.copy(says_folder / "says.py", says_folder / "metric.py")
+    given = {"metric": says_folder / "metric.py", "jobs": 1}
+    assert podium.verify(says_folder / "final", **given).differences == []
+    record = says_folder / "final" / "run.json"
+    for old, new in {"metric:says|": "metric:unified|", "|version:?": "|version:2"}.items():
+        text = record.read_text()
+        record.write_text(text.replace(old, new))
+        assert podium.verify(says_folder / "final", **given).differences != []
+        record.write_text(text)
+
+
 def test_no_program_is_started_because_of_what_lies_beside_a_metric(says_folder, says, rank_says, monkeypatch):
     """Whoever unpacks a folder owns it, so Git would do what the configuration in it says."""
     started = []

@@ -68,6 +68,7 @@ def run(options: Options) -> None:
     _check(options)
 
     from podium.cli import console
+    from podium.common.wording import counted
     from podium.contest import pipeline, reading, recorded
     from podium.metric import hosted
     from podium.spans import tuning
@@ -97,7 +98,7 @@ def run(options: Options) -> None:
     if options.apply is not None:
         candidates = reading.read_submission(metric, options.apply, parameters)
         table, more = tuning.applied(metric, parameters, table, candidates, options.effectiveness)
-        notices, number = [*notices, *more], f": {len(table):,} segments"
+        notices, number = [*notices, *more], f": {counted(len(table), 'segment')}"
     if options.out is not None:
         write_table(table, options.out)
         if not options.json:

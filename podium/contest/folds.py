@@ -14,6 +14,7 @@ from podium.scoring import evaluating
 from podium.scoring.alignment import names_of_rows
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables.formats import read_texts
+from podium.tables.names import of_column
 
 __all__ = ["by_fold"]
 
@@ -22,8 +23,13 @@ def by_fold(evaluation: Evaluation, path: Path) -> pd.DataFrame:
     """Score the items of each fold that a table names: its first column has the ids, and fold their folds."""
     table = read_texts(path, UsageError)
     if "fold" not in table or table.columns[0] == "fold":
-        found = listed([*map(str, table)])
+        found = listed([*map(of_column, table)])
         raise UsageError(f"{path}: expected ids in the first column, and a column fold, found {found}")
+    ids = table.drop_duplicates([table.columns[0], "fold"]).iloc[:, 0]
+    if ids.duplicated().any():
+        raise UsageError(
+            f"{path}: expected one fold of every id, found others of {ids[ids.duplicated()].iloc[0]}"
+        )
     solution, of_id = evaluation.solution, dict(zip(table.iloc[:, 0], table["fold"]))
     names = names_of_rows(solution)
     fold = names.map(of_id)

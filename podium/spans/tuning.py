@@ -47,6 +47,7 @@ from podium.spans.segments import (
     select,
     to_submission,
 )
+from podium.tables.names import of_column
 
 __all__ = ["Tuning", "tune"]
 
@@ -366,7 +367,7 @@ def _problem(
 def _probability(candidates: pd.DataFrame) -> Floats:
     """Read how sure the model is of each candidate."""
     if "probability" not in candidates:
-        columns = ", ".join(map(str, candidates))
+        columns = ", ".join(map(of_column, candidates))
         raise SubmissionRejected(
             "add the column probability, which says how sure the model is of each segment; the columns are "
             f"{columns}"
@@ -393,7 +394,9 @@ def applied(
     row_id, essay_id = (parameters.get(f"{name}_column_name", name) for name in ("row_id", "essay_id"))
     candidates, notices = metric.companion.recognize(candidates, row_id, effectiveness)
     if essay_id not in candidates:
-        raise SubmissionRejected(f"expected the column {essay_id}, found {', '.join(map(str, candidates))}")
+        raise SubmissionRejected(
+            f"expected the column {essay_id}, found {', '.join(map(of_column, candidates))}"
+        )
     given = candidates.assign(probability=_probability(candidates)).rename(columns={essay_id: "essay_id"})
     essay_ids = given["essay_id"].astype(str).unique().tolist()
     try:

@@ -31,6 +31,7 @@ OF_SYSTEM = re.compile(
     re.IGNORECASE,
 )
 MOST_SHOWN = 20  # files that are left out
+LONGEST_COLUMN = 40  # characters of a column's name in a message
 # The endings of files with data, packed or not. What else stands behind a dot belongs to a name, as in TREC's
 # IRIT.run1.
 OF_DATA = re.compile(
@@ -92,6 +93,16 @@ def shown(name: str) -> str:
     hidden = INVISIBLE if unicodedata.is_normalized("NFC", name) else INVISIBLE_OR_ACCENT
     escaped = hidden.sub(lambda match: match.group().encode("unicode_escape").decode(), printable(name))
     return f"“{escaped}”"
+
+
+def of_column(name: object) -> str:
+    """Write the name of a column in a message, where only quotation marks show a space around it.
+
+    >>> of_column("fold"), of_column(" fold")
+    ('fold', "' fold'")
+    """
+    text = printable(name)[:LONGEST_COLUMN]
+    return text if text == text.strip() else repr(text)
 
 
 def is_of_system(name: str, is_folder: bool = False) -> bool:

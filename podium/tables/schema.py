@@ -19,7 +19,7 @@ from podium.common.errors import HostError, ToolError
 from podium.common.wording import listed, printable, spreadsheet_original, together
 from podium.tables.files import Location
 from podium.tables.formats import read_table
-from podium.tables.names import fault_of_name
+from podium.tables.names import fault_of_name, of_column
 
 __all__ = ["NAME", "REMARK", "TEXT", "TIME", "Cells", "Table", "number", "one_of", "whole", "wrong"]
 
@@ -127,14 +127,14 @@ class Table:
         """Refuse a table that lacks a column, or that has one under a misspelled name."""
         needed = [name for name, column in self.columns.items() if column.is_needed]
         if self.what and not {*needed} & {*given}:
-            found = listed([printable(each)[:40] for each in given], 20)
+            found = listed([*map(of_column, given)], 20)
             raise self.error(
                 f"{source}: expected {self.what} with the columns {together(needed)}, found {found}"
             )
         for name in [name for name in self.columns if name not in given]:
             near = difflib.get_close_matches(name, sorted({*given} - {*self.columns}), 1, NEAR)
             if near or self.columns[name].is_needed:
-                found = listed([printable(each)[:40] for each in near or given], 20)
+                found = listed([*map(of_column, near or given)], 20)
                 raise self.error(f"{source}: expected the column {name}, found {found}")
 
     def _check_rows(self, table: pd.DataFrame, source: object) -> None:

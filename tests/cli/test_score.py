@@ -145,6 +145,11 @@ def test_the_scores_of_folds(call, tmp_path):
     assert f"4 folds: mean {np.mean(scores):.6f}, standard deviation {np.std(scores, ddof=1):.6f}\n" in out
     for change, told in (
         (lambda given: given[:-1], "expected the fold of every item, found none for "),
+        (lambda given: given.rename(" fold"), "a column fold, found essay_id, ' fold'"),
+        (
+            lambda given: pd.concat([given, given[:2], given[:1] + 1]),
+            f"expected one fold of every id, found others of {essays[0]}",
+        ),
         (
             lambda given: given.rename("part"),
             "ids in the first column, and a column fold, found essay_id, part",

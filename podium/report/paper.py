@@ -17,17 +17,17 @@ from podium import statistics
 from podium.common.arrays import Bools, Floats
 from podium.common.errors import UsageError
 from podium.common.options import as_option
+from podium.common.statements import say
 from podium.common.wording import counted, listed
 from podium.scoring import explain
 from podium.scoring.evaluating import ALL, Evaluation, Solution
 from podium.statistics import inference
 from podium.tables.files import write_atomically
 from podium.tables.formats import table_bytes
+from podium.tables.names import without_ending
 
 NORMAL = 1.96  # standard errors from the middle of a 95% interval to its end
 DECIMALS, MOST_DECIMALS = 4, 8  # of numbers of which nobody knows how sure they are, and at most
-BEST, ALIKE = "The best value of a column is bold", "{} cannot be told from it with 95% confidence"
-IN_BRACKETS = "95% intervals stand in brackets"
 LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
     "~": r"\textasciitilde{}",
@@ -39,9 +39,6 @@ LATEX = {
     "[": "{[}",  # a row that begins so would be an argument of the end of the row before it
     "*": "{*}",
 }
-
-
-ENDING = re.compile(r"\.(csv|tsv|txt|parquet|json|jsonl)(\.(gz|zip|bz2|xz))?$", re.IGNORECASE)
 
 
 class PaperTable(NamedTuple):
@@ -104,7 +101,7 @@ def rows_named(files: Sequence[str]) -> list[str]:
     >>> rows_named(["v1.2.csv", "Red Pen.csv.gz"]), rows_named(["a.csv", "a.parquet"])
     (['v1.2', 'Red Pen'], ['a.csv', 'a.parquet'])
     """
-    named = [ENDING.sub("", name) for name in files]
+    named = [without_ending(name) for name in files]
     return named if len(set(named)) == len(named) else list(files)
 
 
@@ -168,11 +165,13 @@ def _cells(results: PaperTable, best: str, alike: str, escaped: Callable[[str], 
 
 def _caption(results: PaperTable, marked: str) -> str:
     """The caption, and what the marks mean."""
-    drawn = "" if results.ends is None else f" {IN_BRACKETS}."
-    if not results.is_best.any():
-        return f"{results.caption}{drawn}".strip()
-    alike = f"; {ALIKE.format(marked)}" if results.is_alike.any() else ""
-    return f"{results.caption} {BEST}{alike}.{drawn}".strip()
+    said = [results.caption]
+    if results.is_best.any():
+        alike = say("alike_are_marked", marked=marked) if results.is_alike.any() else ""
+        said.append(say("best_is_bold", alike=alike))
+    if results.ends is not None and not np.isnan(results.ends).all():
+        said.append(say("intervals_in_brackets"))
+    return " ".join(said)
 
 
 def latex(results: PaperTable) -> str:

@@ -91,6 +91,13 @@ def test_markdown_parses_with_any_name(evaluations: Any, tmp_path: Path) -> None
     assert page.count("†") == results.is_alike.sum() + 1
 
 
+def test_only_a_table_with_intervals_says_where_they_stand(evaluations: Any) -> None:
+    table = paper.of_evaluations(evaluations, ["score"], resamples=20)
+    assert "stand in brackets" in paper.markdown(table)
+    unknown = table._replace(ends=np.full_like(table.ends, np.nan))
+    assert "brackets" not in paper.markdown(unknown)
+
+
 def test_csv_has_all_digits(evaluations: Any, tmp_path: Path) -> None:
     results = paper.of_evaluations(evaluations, ["score"])
     paper.write(results, tmp_path / "t.csv")

@@ -41,7 +41,6 @@ LONGEST_NAME = 200  # bytes; file systems allow 255, and podium appends to the n
 POINTER, LARGEST_POINTER = b"version https://git-lfs.github.com/spec/v1", 1024
 MOST_FILES = 200_000  # in a model's folder
 MOST_MODELS = 100  # in a team's folder
-BLOCK = 512  # bytes, in which POSIX counts what a file takes on the disk
 LARGE = 2**30  # bytes: more take seconds to read, so that the organizer is told
 READ_AT_ONCE = 2**22  # bytes
 NAMES_SHOWN = 5  # in a message
@@ -294,16 +293,11 @@ def _require_small(folder: Path, most_bytes: float) -> None:
     entries = [*itertools.islice(paths_in(folder), MOST_FILES + 1)]
     if len(entries) > MOST_FILES:
         raise ValueError(f"more than {MOST_FILES:,} files")
-    about = {entry.path: entry.stat(follow_symlinks=False) for entry in entries}
-    files = [each for each in about.values() if stat.S_ISREG(each.st_mode)]
-    number = sum(each.st_size for each in files)
-    if number > most_bytes:
-        held = sum(getattr(each, "st_blocks", math.inf) * BLOCK for each in files)
-        sparse = f", of which the disk holds {size(held)} (sparse files)" if held < number / 2 else ""
-        limit = f"expected at most {size(most_bytes)} of files (--folder-limit)"
-        raise ValueError(f"{limit}, found {size(number)}{sparse}")
-    for path, each in sorted(about.items()):
-        if stat.S_ISREG(each.st_mode) and len(POINTER) < each.st_size < LARGEST_POINTER and _is_pointer(path):
+    sizes = {entry.path: _size_of(entry) for entry in entries}
+    if (number := sum(sizes.values())) > most_bytes:
+        raise ValueError(f"expected at most {size(most_bytes)} of files (--folder-limit), found {size(number)}")
+    for path in sorted(sizes):
+        if len(POINTER) < sizes[path] < LARGEST_POINTER and _is_pointer(path):
             name = os.path.relpath(path, folder)
             raise ValueError(f"{name} is a pointer of Git LFS in place of the file: fetch it with git lfs pull")
 

@@ -34,11 +34,16 @@ def answer_of(work: Callable[[T], R], task: T, caught: type[BaseException] = Exc
     try:
         result = work(task)
     except caught as problem:
-        return pickle.dumps((False, _chain(problem)))
+        return failure(problem)
     try:
         return pickle.dumps((True, result), protocol=5)
     except Exception as problem:  # a stranger's object may raise anything
-        return pickle.dumps((False, [CannotTravelError(f"{type(problem).__name__}: {problem}")]))
+        return failure(CannotTravelError(f"{type(problem).__name__}: {problem}"))
+
+
+def failure(problem: BaseException) -> bytes:
+    """Pack an error, which is what became of a task."""
+    return pickle.dumps((False, _chain(problem)))
 
 
 def unpacked(answer: bytes) -> Any:

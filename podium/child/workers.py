@@ -279,13 +279,8 @@ def _answer(asked: bytes) -> bytes:
             ready()
             return _alone(work, task)
     except Exception as problem:
-        return forked.answer_of(_raise, problem)
+        return forked.failure(problem)
     return forked.answer_of(work, task)
-
-
-def _raise(problem: Exception) -> None:
-    """Raise an error, which is what became of a task."""
-    raise problem
 
 
 def _read_tasks(tasks: IO[bytes], token: bytes, waiting: "queue.SimpleQueue[bytes]") -> None:

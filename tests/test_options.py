@@ -26,6 +26,8 @@ class Board:
         How many places win a prize.
     shown : bool
         Show nothing.
+    seed : N
+        Any number.
 
     Other Parameters
     ----------------
@@ -35,6 +37,7 @@ class Board:
 
     prizes: Annotated[int, whole_number(0, 10)] = 3
     shown: bool = True
+    seed: int = 0
     part: Literal["", "Public"] = ""
     given: frozenset[str] = frozenset()
 
@@ -52,7 +55,7 @@ def board(options: Board, **more: Any) -> tuple[Board, dict[str, Any]]:
 
 
 def test_a_function_has_the_arguments_of_its_options() -> None:
-    assert list(inspect.signature(board).parameters) == ["prizes", "shown", "part"]
+    assert list(inspect.signature(board).parameters) == ["prizes", "shown", "seed", "part"]
     assert "How many places win a prize." in (inspect.getdoc(board) or "").partition("Returns\n")[0]
     options, more = board(prizes=2, part=None, temperature=50)  # type: ignore[arg-type,call-arg]
     assert (options.prizes, options.shown, options.part) == (2, True, "")
@@ -66,6 +69,7 @@ def test_a_function_has_the_arguments_of_its_options() -> None:
         ({"prizes": True}, "prizes: expected a whole number from 0 to 10, found True"),
         ({"prizes": "3"}, "prizes: expected a whole number from 0 to 10, found '3'"),
         ({"shown": 1}, "shown: expected True or False, found 1"),
+        ({"seed": "3"}, "seed: expected a whole number, found '3'"),
         ({"part": "private"}, "part: expected one of Public, found 'private'"),
     ],
 )

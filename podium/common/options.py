@@ -151,6 +151,8 @@ def fault_in(options: Any) -> str:
         expected = [each.expected for each in marks if isinstance(each, Values) and not each.fits(value)]
         if kind is bool and not isinstance(value, bool):
             expected = ["True or False"]
+        elif kind is int and not marks and not isinstance(value, int):
+            expected = ["a whole number"]
         elif typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
             expected = [f"one of {', '.join(filter(None, typing.get_args(kind)))}"]
         if expected:

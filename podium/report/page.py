@@ -15,6 +15,7 @@ import pandas as pd
 from podium import statistics
 from podium.common import pages
 from podium.common.errors import UsageError
+from podium.common.options import as_option
 from podium.common.statements import say
 from podium.common.wording import plural
 from podium.report import comparison, histograms, items
@@ -185,7 +186,7 @@ def notices_of_texts(evaluation: Evaluation, texts: Mapping[str, str]) -> list[s
             found, first = rows.loc[wrong, item].unique(), rows[wrong].iloc[0]
             row = f", {row_id} {first[row_id]}" if row_id in rows else ""
             told.append(say(kind, items=found, noun=noun, first=first[item], side=first["side"], row=row))
-    return [say("texts_do_not_fit", faults="; ".join(told))] if told else []
+    return [say("texts_do_not_fit", texts=as_option("texts"), faults="; ".join(told))] if told else []
 
 
 def calibration(forecasts: pd.DataFrame) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from podium.common.options import as_option
 from podium.common.statements import say
 from podium.running import fairness, journal
 from podium.running.fairness import MachineNoise, Runtime, State
@@ -116,14 +117,17 @@ def _compare(timings: Sequence[Timing], state: State) -> list[str]:
     told = [say("measure_again", state=state.text)] if timings and state.is_provisional else []
     if undecided:
         varies = say("noise_measured" if noise.is_measured else "noise_not_measured", noise=noise.one_run)
-        told.append(say("order_not_decided", models=[_apart(*pair) for pair in undecided], varies=varies))
+        models, repeats = [_apart(*pair) for pair in undecided], as_option("repeats")
+        told.append(say("order_not_decided", models=models, varies=varies, repeats=repeats))
     models_of = {
         "predictions_differ": [one.key for one in timings if differ(one.runs)],
         "same_predictions_in_another_time": [say("pair", one=one.key, other=other.key) for one, other in alike],
         "slow_first_run": [one.key for one in slow_first],
-        "measured_in_another_session": [one.key for one in timings if one.is_apart],
     }
-    return told + [say(kind, models=models) for kind, models in models_of.items() if models]
+    told += [say(kind, models=models) for kind, models in models_of.items() if models]
+    if apart := [one.key for one in timings if one.is_apart]:
+        told.append(say("measured_in_another_session", models=apart, out=as_option("out")))
+    return told
 
 
 def _measure(timing: Timing, main: int, noise: MachineNoise) -> None:

@@ -514,7 +514,7 @@ def test_texts_that_end_before_a_segment_are_told_with_its_row(evaluation):
     del texts[lacking]
     (told,) = report.notices_of_texts(evaluation, texts)
     assert re.fullmatch(
-        rf"--texts: 1 essay without a text, such as '{lacking}' \(.*\); 1 essay with an empty one, "
+        rf"texts: 1 essay without a text, such as '{lacking}' \(.*\); 1 essay with an empty one, "
         rf"such as '{empty}' \(.*\); 1 essay whose text ends before the last segment, such as '{ends_early}' "
         rf"\({row['side']}, row_id {row['row_id']}\)",
         told,

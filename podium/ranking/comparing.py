@@ -17,7 +17,7 @@ from podium.metric import executed, hosted
 from podium.metric.contract import Metric
 from podium.ranking import made_again, output, rank, run_json
 from podium.ranking.job import versions
-from podium.ranking.rules import ALL_TEAMS, CIRCUMSTANCES, CELLS_OF_WORDS, RUN, FACTS_OF_WORDS, Options
+from podium.ranking.rules import ALL_TEAMS, CELLS_OF_WORDS, CIRCUMSTANCES, FACTS_OF_WORDS, RUN, Options
 from podium.ranking.submissions import Submission, find_for, unzipped
 from podium.tables.files import Location, read_bytes
 from podium.tables.formats import parse_texts, table_bytes

@@ -219,7 +219,7 @@ def test_a_metric_that_is_not_the_recorded_one_is_not_executed(says_folder, says
 
 
 def test_a_metric_without_a_name_is_verified_at_another_place(says_folder, says, rank_says):
-    """Its name is that of its file or its folder; the hash says that it is the same, and a forged name is told."""
+    """Its name is that of its file or folder; the hash says that it is the same, and a forged name is told."""
     says("a", 0.5)
     assert rank_says("--resamples", 0)[0] == 0
     shutil.copy(says_folder / "says.py", says_folder / "metric.py")

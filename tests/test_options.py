@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
+import pandas as pd
 import pytest
 
 import podium
@@ -76,6 +77,20 @@ def test_a_function_has_the_arguments_of_its_options() -> None:
 def test_a_wrong_value_is_refused_in_one_sentence(given: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError) as problem:
         board(**given)
+    assert str(problem.value) == said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"solution": pd.DataFrame()}, "solution: expected a path, found a value of type DataFrame"),
+        ({"submissions": ["a.csv"]}, "submissions: expected a path, found a value of type list"),
+        ({"deadline": pd.Timestamp(0)}, "deadline: expected a text, found a value of type Timestamp"),
+    ],
+)
+def test_what_is_no_path_and_no_text_is_refused_in_one_sentence(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError) as problem:
+        podium.rank(**{"solution": "s.csv", "submissions": "subs", "out": "board"} | given)
     assert str(problem.value) == said
 
 

@@ -146,7 +146,11 @@ def fault_in(options: Any) -> str:
     hints = typing.get_type_hints(type(options), include_extras=True)
     for field in dataclasses.fields(options):
         value, (kind, marks) = getattr(options, field.name), kind_of(hints[field.name])
-        if value is None or (value == field.default and type(value) is type(field.default)):
+        if value is None:
+            continue
+        if (what := _text_of(hints[field.name])) and not isinstance(value, str | os.PathLike):
+            return f"{as_option(field.name)}: expected {what}, found a value of type {type(value).__name__}"
+        if type(value) is type(field.default) and value == field.default:
             continue
         expected = [each.expected for each in marks if isinstance(each, Values) and not each.fits(value)]
         if kind is bool and not isinstance(value, bool):
@@ -158,6 +162,22 @@ def fault_in(options: Any) -> str:
         if expected:
             return f"{as_option(field.name)}: expected {expected[0]}, found {value!r:.40}"
     return ""
+
+
+def _text_of(annotation: Any) -> str:
+    """What an option is that takes a text or a path and nothing else; "" for another one.
+
+    >>> _text_of(str | None), _text_of(str | os.PathLike[str]), _text_of(str | int), _text_of(list[str])
+    ('a text', 'a path', '', '')
+    """
+    while typing.get_origin(annotation) is Annotated:
+        annotation = typing.get_args(annotation)[0]
+    is_union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
+    each_of = typing.get_args(annotation) if is_union else (annotation,)
+    kinds = {typing.get_origin(each) or each for each in each_of}
+    if not kinds <= {str, os.PathLike, types.NoneType}:
+        return ""
+    return "a path" if os.PathLike in kinds else "a text"
 
 
 # ---- How a message names an option -------------------------------------------------------------------------

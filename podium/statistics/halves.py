@@ -16,7 +16,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from podium.child.workers import alone, nothing, spread, start_workers
 from podium.common import progress
 from podium.common.arrays import Bools, Floats, Ints
 from podium.common.errors import ToolError
-from podium.metric.contract import Metric, ScoredSubmission
+from podium.metric.contract import PreparedSolution, ScoredSubmission
 from podium.statistics.doubts import FEWEST_ITEMS, Doubt, Reason
 
 FEWEST_DRAWS, MOST_DRAWS = 200, 1000  # if so few do not fit into the time, nothing is said
@@ -51,17 +51,6 @@ class Items(NamedTuple):
     stratum: Ints  # the part to which each item belongs; half of each is drawn
 
 
-class Solved(Protocol):
-    """A solution as `podium.scoring.evaluating.prepare` makes it."""
-
-    @property
-    def metric(self) -> Metric: ...
-
-    def items_of(self, part: str, column: str) -> Items: ...
-
-    def score_some(self, submission: pd.DataFrame, part: str, kept: Bools) -> float: ...
-
-
 def half(items: Items, seed: int, number: int, parts: int = 2) -> Bools:
     """Draw half of the items, or another part of so many, and tell which rows of the solution are theirs.
 
@@ -79,7 +68,7 @@ def half(items: Items, seed: int, number: int, parts: int = 2) -> Bools:
 class Asked(NamedTuple):
     """Which scores of half-samples are asked for."""
 
-    solution: Solved
+    solution: PreparedSolution
     part: str
     column: str  # rows with the same value in it stay together; with "", those with the same id
     seed: int

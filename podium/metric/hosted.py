@@ -208,7 +208,7 @@ def _load_folder(path: Path, home: Path, key: str, files: Executed, is_built_in:
     package = f"{PACKAGE}.{key}"
     executed.open_package(package, home, None if is_built_in else files)
     read = {} if is_built_in else files  # podium's own are loaded as the package itself is
-    if reason := foreign.not_a_metric(read.get(path.name, b"def score(): ...")):
+    if not is_built_in and (reason := foreign.not_a_metric(files[path.name])):
         raise UsageError(f"{_shown(path)} is not a metric file: {reason}")
     loaded = _run(path, f"{package}.metric", content=read.get(path.name))
     vars(sys.modules[package])["metric"] = loaded

@@ -544,13 +544,14 @@ def widening_of_borders(draws: Floats, borders: int) -> tuple[float, float]:
     centers = of_draws.mean().tolist()
     leads = [of_draws[row] - of_draws[row + 1] for row in range(borders)]
     others = []
-    for row, lead in enumerate(leads):
-        near = NEAR * lead.std()
-        for team in range(max(0, row - NEIGHBORS), min(row + 2 + NEIGHBORS, len(centers))):
-            # It might as well stand above the gap if it is above, and below the gap if it is below.
-            above, below = (team, row + 1) if team <= row else (row, team)
-            if abs(centers[team] - centers[row if team <= row else row + 1]) < near:
-                others.append(of_draws[above] - of_draws[below])
+    for above, lead in enumerate(leads):
+        below, near = above + 1, NEAR * lead.std()
+        for team in range(max(0, above - NEIGHBORS), below):  # which may stand directly above the gap
+            if abs(centers[team] - centers[above]) < near:
+                others.append(of_draws[team] - of_draws[below])
+        for team in range(below, min(below + NEIGHBORS + 1, len(centers))):  # or directly below it
+            if abs(centers[team] - centers[below]) < near:
+                others.append(of_draws[above] - of_draws[team])
     jointly, with_others = np.column_stack(leads), np.column_stack([*leads, *others])
     return widening_jointly(jointly), widening_jointly(with_others)
 

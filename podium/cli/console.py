@@ -6,6 +6,7 @@ text.
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -15,6 +16,9 @@ import pandas as pd
 from podium.common.wording import printable
 
 SECONDS_WORTH_TELLING = 5.0
+BEYOND_ASCII = re.compile(
+    r"[^\n -~]"
+)  # JSON has such characters only within strings, where they may be escaped
 
 
 def warn(notices: Iterable[str]) -> None:
@@ -57,12 +61,12 @@ def print_json(value: Any) -> None:
     Characters that are not printable are escaped as JSON does it, so they read back the same.
     """
     text = json.dumps(plain_json(value), indent=2, allow_nan=False, ensure_ascii=False)
-    # Characters beyond ASCII occur only within strings, where they may be escaped.
-    escaped = (
-        character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
-        for character in text
-    )
-    print(text if text.replace("\n", "").isprintable() else "".join(escaped))
+    print(BEYOND_ASCII.sub(_escaped, text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """A character within a string of JSON, as an escape if it cannot be printed."""
+    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
 
 
 def plain_json(value: Any) -> Any:

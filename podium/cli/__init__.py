@@ -144,14 +144,13 @@ NO_INPUTS = ("out", "title", "organizer", "team", "data")
 def _run(name: str, given: dict[str, Any]) -> None:
     """Run a command with its options, unless it would write where one of its inputs is."""
     from podium.child import overheard
-    from podium.metric import built_in
     from podium.tables.files import check_apart
 
     overheard.forget()
     command = _module(name)
     out = given.get("out")
     # A folder may have the name of a built-in metric.
-    no_inputs = NO_INPUTS + (("metric",) if given.get("metric") in built_in.names() else ())
+    no_inputs = (*NO_INPUTS, *(["metric"] if given.get("metric") in built_in.names() else []))
     values = [value for option, value in given.items() if option not in no_inputs]
     flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
     if out is not None:

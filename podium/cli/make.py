@@ -151,7 +151,7 @@ def _files_of_corpus(metric: "Metric", options: Options, parameters: dict[str, A
         Path(options.corpus),
         attributes,
         draw,
-        _assignments("--columns", options.columns),
+        _renamed(options.columns),
         parameters | {COLUMNS: ",".join(attributes)},
     )
     return files
@@ -182,14 +182,14 @@ def _split_of(text: str) -> tuple[str, dict[str, str]]:
     return column, meanings
 
 
-def _assignments(option: str, assignments: Sequence[str]) -> dict[str, str]:
-    """Read texts of the form THEIRS=OURS."""
-    read: dict[str, str] = {}
-    for assignment in assignments:
-        theirs, equals, ours = assignment.partition("=")
+def _renamed(columns: Sequence[str]) -> dict[str, str]:
+    """Read what the corpus calls its columns, THEIRS=OURS."""
+    names: dict[str, str] = {}
+    for each in columns:
+        theirs, equals, ours = each.partition("=")
         if not equals:
-            raise UsageError(f"{option} {assignment}: expected THEIRS=OURS")
-        if theirs in read:
-            raise UsageError(f"{option} {theirs} is given twice")
-        read[theirs] = ours
-    return read
+            raise UsageError(f"--columns {each}: expected THEIRS=OURS")
+        if theirs in names:
+            raise UsageError(f"--columns {theirs} is given twice")
+        names[theirs] = ours
+    return names

@@ -256,24 +256,27 @@ class Evaluation:
     @functools.cached_property
     def of_constant(self) -> list[str]:
         """If a constant answer would score better, say so, or say why."""
-        answer, better = self._constant_answer, self.solution.higher_is_better
-        if answer is None or not constant.is_worse(self.score, answer.score, better):
+        if self._better_constant is None:
             return []
         if not self.solution.metric.is_built_in and (why := misfits.found(self.solution, self.submission)):
             return [misfits.explanation(why)]
-        return [str(constant.statement("the score", self.score, answer.score, better))]
+        scores = self.score, self._better_constant
+        return [str(constant.statement("the score", *scores, self.solution.higher_is_better))]
 
     @functools.cached_property
     def other_cells(self) -> list[misfits.Misfit]:
         """How cells differ from those of the solution, if a constant answer would score better."""
         if self.solution.metric.is_built_in or not (why := misfits.of_cells(self.solution, self.submission)):
             return []
-        answer, better = self._constant_answer, self.solution.higher_is_better
-        return why if answer and constant.is_worse(self.score, answer.score, better) else []
+        return [] if self._better_constant is None else why
 
     @functools.cached_property
-    def _constant_answer(self) -> "Evaluation | None":
-        return constant.evaluated(self)
+    def _better_constant(self) -> float | None:
+        """The score of a constant answer if it is better; else None."""
+        answer = constant.evaluated(self)
+        if answer is None or not constant.is_worse(self.score, answer.score, self.solution.higher_is_better):
+            return None
+        return float(answer.score)
 
     @property
     def loggable(self) -> dict[str, float]:

@@ -37,13 +37,13 @@ class Scheme(NamedTuple):
                 "probabilities and indices do not tell which label is which"
             )
         labels = list(LABELS) if given is None else _in_order(given)
-        unknown = [label for label in labels if _meaning(label) is None]
-        if unknown:
+        known = [meaning for label in labels if (meaning := _meaning(label)) is not None]
+        if len(known) < len(labels):
+            unknown = next(label for label in labels if _meaning(label) is None)
             raise ValueError(
-                f"labels: expected 'O' and types, with or without B-, I-, E- or S-, found {unknown[0]!r:.40}. "
+                f"labels: expected 'O' and types, with or without B-, I-, E- or S-, found {unknown!r:.40}. "
                 f"The types are {', '.join(TYPES)}"
             )
-        known = [meaning for label in labels if (meaning := _meaning(label)) is not None]
         prefixes = [prefix for prefix, _ in known]
         kinds = np.array([kind for _, kind in known], dtype=np.int64)
         used = {prefix for prefix, kind in known if kind < len(TYPES)}

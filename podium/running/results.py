@@ -59,7 +59,7 @@ class Results(NamedTuple):
     """Everything that follows from the runs."""
 
     timings: list[Timing]  # the runtimes of the models with predictions
-    failures: list[Failure]  # the models without predictions
+    failures: list[Failure]  # the models without predictions, by their names
     state: State  # how quiet the machine was
     notices: list[str]  # the warnings for the organizer
     rows: Sequence[Row]  # the runs
@@ -70,7 +70,7 @@ def results_of(models: Sequence[Model], rows: Sequence[Row], failures: Iterable[
     state = fairness.state_of_sessions(rows)
     timings, failed = _timings(models, rows)
     notices = _compare(timings, state)
-    return Results(timings, [*failures, *failed], state, notices, rows)
+    return Results(timings, sorted([*failures, *failed]), state, notices, rows)
 
 
 def _timings(models: Sequence[Model], rows: Sequence[Row]) -> tuple[list[Timing], list[Failure]]:

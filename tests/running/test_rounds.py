@@ -261,8 +261,8 @@ def test_another_machine_is_refused_and_another_version_is_a_warning(tmp_path):
 
 def test_a_run_that_no_machine_has_ended_is_made_again(tmp_path):
     lost = rounds.not_run(model("A"), 1, "2 workers were lost")
-    results = results_of([model("A")], [row("A", 0), lost])
-    assert results.failures == [Failure("A", "", "2 workers were lost")]
+    results = results_of([model("A")], [row("A", 0), lost], [Failure("B", "", "there is no model")])
+    assert [(one.team, one.reason[:9]) for one in results.failures] == [("A", "2 workers"), ("B", "there is ")]
     assert [one.round for one in rounds._still_valid([row("A", 0), lost], [model("A")], tmp_path)] == []
 
 

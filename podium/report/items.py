@@ -71,7 +71,7 @@ class Stretch(NamedTuple):
 def section(evaluation: Evaluation, texts: Mapping[str, str], most_items: int) -> dict[str, Any] | None:
     """Collect the page's list of items, each with its text and with what became of its segments."""
     explanation = evaluation.explanation
-    roles = _roles(explanation)
+    roles = Roles(*(explain.column(explanation, role) for role in Roles._fields))
     if roles.item is None:
         return None
     points = _points(evaluation)
@@ -113,11 +113,6 @@ def _looks(rows: list[ShownRow], text: str | None) -> dict[str, Any]:
     """Collect what the page shows of an item's rows and its text."""
     outcomes = Counter(row.outcome for row in rows if row.outcome).most_common()
     return {"rows": rows, "sides": _sides(rows, text), "text": text, "outcomes": outcomes}
-
-
-def _roles(explanation: Any) -> Roles:
-    """Find the columns of an explanation's rows that have a role."""
-    return Roles(*(explain.column(explanation, role) for role in Roles._fields))
 
 
 def _points(evaluation: Evaluation) -> "pd.Series[float]":
@@ -245,23 +240,14 @@ def _rows(
     # Names of columns that locate a row, with the columns that locate its partner in the same way.
     own = {label: "partner_type"} | {name: f"partner_{name}" for name in explanation.rows}
     links = {str(name): partner for name, partner in own.items() if partner in explanation.rows}
-
-    def key(record: Fields, is_truth: bool, names: Iterable[str]) -> tuple[Any, ...]:
-        """What a row and the row that names it as a partner have in common."""
-        return record[item], record["pair"], is_truth, *(record[name] for name in names)
-
-    number_at = {}
-    if links and "pair" in table:
-        for record in reversed(records):  # if several rows are equal, the first one is the partner
-            number_at[key(record, record["is_truth"], links)] = record["number"]
     positions = {*links, *links.values()}
     rows: dict[str, list[ShownRow]] = {name: [] for name in shown}
-    for record in records:
+    for record, partner in zip(records, _partners(records, item, links)):
         name = number(record[label]) if label else ""
         rows[record[item]].append(
             ShownRow(
                 record,
-                number_at.get(key(record, not record["is_truth"], links.values())) if number_at else None,
+                partner,
                 name,
                 *swatches.get(name, ("", "c0")),
                 outcome=_outcome(record, outcome) if outcome else "",
@@ -271,6 +257,18 @@ def _rows(
             )
         )
     return rows
+
+
+def _partners(records: Sequence[Fields], item: str, links: Mapping[str, str]) -> list[int | None]:
+    """The number of each row's partner, which is the first row of the other side in the place that it names."""
+    if not (records and links and "pair" in records[0]):
+        return [None] * len(records)
+
+    def key(record: Fields, is_truth: bool, names: Iterable[str]) -> tuple[Any, ...]:
+        return record[item], record["pair"], is_truth, *(record[name] for name in names)
+
+    number_at = {key(each, each["is_truth"], links): each["number"] for each in reversed(records)}
+    return [number_at.get(key(each, not each["is_truth"], links.values())) for each in records]
 
 
 def _cell(record: Fields, name: str, outcome: str | None, positions: Collection[str]) -> str:

@@ -2,7 +2,7 @@
 
 import contextlib
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -171,7 +171,6 @@ def of_options(options: Options) -> Runs:
     folder, out, given = Path(options.models).resolve(), Path(options.out), options.settings
     _check_folders(folder, given.data, out)
     found, failures = _models_in(folder, options)
-    _warn_of_look_alikes({model.team for model in found} | {failure.team for failure in failures})
     repeats = 1 if options.one else options.repeats
     plan = rounds.Plan(repeats, options.seed, warm_up=not options.one)
     with contextlib.ExitStack() as stack:
@@ -181,7 +180,8 @@ def of_options(options: Options) -> Runs:
         else:
             prepared = make_ready(options.engine, found, given)
             execute = rounds.here(prepared.settings, out)
-        _warn_of_missing_protection(prepared.settings, found)
+        for caution in _cautions(prepared.settings, found, failures):
+            warnings.warn(caution, stacklevel=3)
         results = rounds.run_all(prepared, failures, out, plan, execute)
     state = results.state
     return Runs(*frames_of(results), state.text, state.is_provisional, out)
@@ -210,17 +210,13 @@ def _models_in(folder: Path, options: Options) -> tuple[list[Model], list[Failur
     return [model], []
 
 
-def _warn_of_look_alikes(teams: set[str]) -> None:
-    """Warn of names that nobody can tell apart, because a board with both is refused."""
+def _cautions(settings: Settings, models: list[Model], failures: list[Failure]) -> Iterator[str]:
+    """What to know before any model runs: which names nobody can tell apart, and what does not protect."""
+    teams = {model.team for model in models} | {failure.team for failure in failures}
     if same := [shown(team) for group in alike(teams) for team in group]:
-        warnings.warn(say("names_that_rank_refuses", names=same), stacklevel=3)
-    for statement in of_other_scripts(teams):
-        warnings.warn(str(statement), stacklevel=3)
-
-
-def _warn_of_missing_protection(settings: Settings, models: Iterable[Model]) -> None:
-    """Warn of a missing sandbox or control group."""
+        yield say("names_that_rank_refuses", names=same)
+    yield from map(str, of_other_scripts(teams))
     if settings.sandbox == "none":
-        warnings.warn(say("no_sandbox"), stacklevel=3)
+        yield say("no_sandbox")
     elif not settings.control_group and any(model.kind is not Kind.CONTAINER for model in models):
-        warnings.warn(say("no_control_group"), stacklevel=3)
+        yield say("no_control_group")

@@ -265,6 +265,11 @@ def test_parquet_that_is_nested_deeply():
         parse_table(content, "x.parquet", set(), SubmissionRejected)
 
 
+def test_json_in_another_encoding_is_told_with_its_line():
+    with pytest.raises(ValueError, match=r"^expected UTF-8 text, found the byte 0xe9 in line 2$"):
+        parse_json('{\n"team": "André"}'.encode("latin-1"))
+
+
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[[]," * 2_000_000])
 def test_json_is_bounded(monkeypatch, text):
     monkeypatch.setattr(files, "MOST_VALUES", 3_000_000)

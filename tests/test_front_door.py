@@ -109,6 +109,10 @@ SPANS = podium.spans.from_words([0], [1], "Claim")
             lambda: podium.score(SOLUTION, SUBMISSION, subpopulation_column_names=["a", "b"]),
             "expected one text, found a list; give subpopulation_column_names='a,b'$",
         ),
+        (
+            lambda: podium.prepare(SOLUTION, parameters=["temperature=80"]),
+            r'^parameters: expected a dict, such as {"temperature": 80}, found list$',
+        ),
         (lambda: podium.score(SOLUTION, [1]), "^score: submission: expected a pandas DataFrame, found list$"),
         (lambda: podium.score(FOLD, SUBMISSION, temperature=3), "give temperature to podium.prepare instead"),
         (

@@ -1023,6 +1023,8 @@ def test_each_row_is_an_item(labeled):
 def test_items_of_several_rows_in_groups(labeled):
     solution, submission = labeled
     prepared = statistics.item_wise(solution, "id", counts, macro_f1, item="patient", groups=["site"])
+    alone = statistics.item_wise(solution, "id", counts, macro_f1, item="patient", groups="site")
+    assert alone.labels == prepared.labels  # and not columns s, i, t, and e
     numbers = prepared.statistics(submission)
     assert (len(prepared.items), prepared.labels) == (12, [("site", "0"), ("site", "1")])
     measures = statistics.measures(prepared, numbers)

@@ -102,7 +102,7 @@ def score(
     write 'Lead' in discourse_type, found 'lead'
     """
     submission = _table(submission, "score: submission")
-    together = {**(parameters or {}), **more}
+    together = _together(parameters, more)
     if not isinstance(solution, Solution):
         loaded, arguments = _asked(DEFAULT if metric is None else metric, row_id, together)
         truth = _table(solution, "prepare: solution")
@@ -163,8 +163,16 @@ def prepare(
     0.587969
     """
     frame = _table(solution, "prepare: solution")
-    loaded, arguments = _asked(metric, row_id, {**(parameters or {}), **more})
+    loaded, arguments = _asked(metric, row_id, _together(parameters, more))
     return pipeline.prepared(loaded, frame, arguments)
+
+
+def _together(parameters: Mapping[str, Any] | None, more: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that are given in a mapping, and those that are arguments."""
+    if not isinstance(parameters, Mapping | None):
+        kind = type(parameters).__name__
+        raise TypeError(f'parameters: expected a dict, such as {{"temperature": 80}}, found {kind}')
+    return {**(parameters or {}), **more}
 
 
 def _asked(

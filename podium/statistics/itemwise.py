@@ -99,7 +99,8 @@ def item_wise(
         The column of the solution that names the items, if several rows belong together, such as those of a
         patient. The default is that each row is an item.
     groups : sequence of str
-        Columns of the solution whose values are groups that are also scored apart, such as ``["site"]``.
+        Columns of the solution whose values are groups that are also scored apart, such as ``["site"]``; one
+        may stand alone.
     names : sequence of str
         The names of what `formula` returns, "score" first.
 
@@ -137,6 +138,7 @@ def item_wise(
     >>> {name: round(value, 3) for name, value in statistics.measures(prepared, numbers).items()}
     {'score': 0.667, 'site = x': 0.5, 'site = y': 1.0}
     """
+    groups = [groups] if isinstance(groups, str) else groups
     needed = [row_id_column_name, *([] if item is None else [item]), *groups]
     missing = [name for name in needed if name not in solution]
     if missing:

@@ -300,6 +300,8 @@ def parse_json(text: str | bytes) -> Any:
     ValueError: it is nested too deeply
     """
     if isinstance(text, bytes):
+        if fault := not_utf_8(io.BytesIO(text)):
+            raise ValueError(fault)
         text = text.decode("utf-8-sig")
     if sum(map(text.count, ",[{")) > MOST_VALUES:
         raise ValueError(f"it has more than {MOST_VALUES:,} values")

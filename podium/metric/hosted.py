@@ -287,7 +287,7 @@ def _run(
     _offer_utilities()
     sys.modules[name] = loaded  # Dataclasses and pickle look for the module there.
     try:
-        with guard.entered(path, fault_of):
+        with guard.entered(path, fault_of, is_built_in=content is None):
             if content is None:
                 spec.loader.exec_module(loaded)
             else:

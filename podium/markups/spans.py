@@ -125,6 +125,10 @@ def _check_columns(table: pd.DataFrame, error: type[ToolError]) -> list[str]:
             f"a table of spans: expected the columns {', '.join(COLUMNS)}; it has no {listed(lacking)}, but "
             f"{listed([*map(str, table)], 12)}; {PAGE}"
         )
+    names = [*map(str, table)]
+    for name in COLUMNS:
+        if names.count(name) > 1:
+            raise error(f"a table of spans: expected one column {name}, found {names.count(name)}")
     return unknown
 
 

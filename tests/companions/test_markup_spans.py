@@ -129,6 +129,9 @@ def test_columns_that_are_missing_or_not_read() -> None:
         from_spans(pd.DataFrame({"document_id": ["d"], "start": [0], "end": [3]}))
     with pytest.warns(UserWarning, match="columns of the spans that are not read: label"):
         from_spans(table(("d", "ann", 0, 3, "A")).assign(label="B"))
+    twice = pd.concat([table(("7", "ann", 0, 3, "P")), pd.DataFrame({"tag": ["Q"]})], axis=1)
+    with pytest.raises(HostError, match=r"^a table of spans: expected one column tag, found 2$"):
+        from_spans(twice)
 
 
 @pytest.mark.parametrize("command", ["agreement", "score", "column"])

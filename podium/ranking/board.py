@@ -116,10 +116,10 @@ def _check_that_any_is_chosen(files: pd.DataFrame) -> None:
     """End the command if no file has a score."""
     if files["chosen"].any():
         return
-    first = files.iloc[0]
+    first = files[files["rejected"].notna()].iloc[0]  # others may have a score, but were not selected
     raise HostError(
-        f"none of {counted(len(files), 'submission')} could be scored; the first, {first['submission']}: "
-        f"{first['rejected']}"
+        f"none of {counted(len(files), 'submission')} counts; the first that is rejected, "
+        f"{first['submission']}: {first['rejected']}"
     )
 
 
@@ -132,6 +132,9 @@ def _everybody(
     is_selected = np.array([bool(each.selected) and not rules.choose for each in inputs.submissions])
     chosen, rule = choice.choose(files, is_selected, runtimes, rules, solution)
     _check_that_any_is_chosen(chosen)
+    lost = {*files["team"][is_selected]} & {*chosen["team"][chosen["why"] == choice.NOT_SELECTED]}
+    if lost := sorted(lost - {*chosen["team"][chosen["chosen"]]}):
+        found.append(Statement("selected_without_score", teams=lost))
     return chosen, rule, found
 
 

@@ -19,6 +19,7 @@ from podium.scoring import evaluating
 
 PUBLIC, PRIVATE = evaluating.PARTS
 METRIC_FAILED = "the metric failed"
+NOT_SELECTED = "not selected"
 ONLY_FILE = "the only file of each team"
 
 TIME_UNKNOWN = 2**63 - 1  # what `boost.parse` makes of a missing time: later than any other
@@ -100,7 +101,7 @@ def choose(
     selects = scored["team"].isin(files["team"][is_selected])
     left = _left_by(rule, order[~selects], costs.get(public))
     unlike = "not the last file" if rule == LAST else "not among the best by Public score"
-    files.loc[scored.index, "why"] = np.where(selects, "not selected", unlike)
+    files.loc[scored.index, "why"] = np.where(selects, NOT_SELECTED, unlike)
     if is_selected.any():
         left = left.union(scored.index[is_selected[scored.index]])
         of_selected = f"best by {by} of the selected files", " of the selected files"

@@ -280,6 +280,21 @@ def test_what_a_manifest_calls_selected_counts_without_a_rule(folder, says, call
     assert (code, "row number 2: expected one of yes in the column selected, found 'no'" in err) == (4, True)
 
 
+def test_a_team_that_selected_no_file_with_a_score_is_told(folder, says, call):
+    for name in ("a1", "a2", "b"):
+        says(name, 0.5, 0.5)
+    rows = "A,teams/a1.csv,,2026-03-01\nA,teams/a2.csv,yes,2026-03-03\n"
+    (folder / "manifest.csv").write_text(f"team,path,selected,submitted_at\n{rows}B,teams/b.csv,,2026-03-01\n")
+    _, _, told = call("--deadline", "2026-03-02", teams="manifest.csv")
+    assert "the files that A selected have no score, so this team is not on the board" in told
+    (folder / "manifest.csv").write_text(f"team,path,selected,submitted_at\n{rows}")
+    code, _, told = call("--deadline", "2026-03-02", teams="manifest.csv")
+    assert (
+        code,
+        "error: none of 2 submissions counts; the first that is rejected, a2.csv: submitted" in told,
+    ) == (4, True)
+
+
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [
@@ -334,4 +349,4 @@ def test_if_all_files_of_a_manifest_are_missing_there_is_no_board(folder, call):
     (folder / "lacking.csv").write_text("team,path\nAda,nowhere.csv\n")
     code, _, err = call(teams="lacking.csv")
     assert code != 0
-    assert "the first, nowhere.csv: expected a file, found nothing" in err
+    assert "the first that is rejected, nowhere.csv: expected a file, found nothing" in err

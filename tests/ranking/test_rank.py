@@ -438,7 +438,9 @@ def test_nothing_to_rank(files, call):
         path.write_text("x\n1\n")
     code, _, err = call()
     assert code == 4
-    assert "none of 5 submissions could be scored; the first, 007.csv: the submission: expected 6" in err
+    assert (
+        "none of 5 submissions counts; the first that is rejected, 007.csv: the submission: expected 6" in err
+    )
 
 
 def test_a_metric_without_groups_shows_all_its_measures(tmp_path, capsys):

@@ -13,8 +13,6 @@ from podium.common.version import __version__
 from podium.common.wording import counted
 from podium.running.measuring import answer_of
 
-MOST_SHOWN = 200  # characters of a value that differs
-
 
 def describe() -> str:
     """Describe this machine in a line; machines with equal descriptions count as identical hardware."""
@@ -49,7 +47,7 @@ def differences(expected: Mapping[str, Any], given: Mapping[str, Any]) -> str:
 
 def _shown(value: Any) -> str:
     """A value of a record, with the words true and false as in the file."""
-    return str(value).lower() if isinstance(value, bool) else str(value)[:MOST_SHOWN]
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _cpu() -> str:

@@ -240,6 +240,11 @@ def _note_hardware(path: Path, prepared: machine.ReadyMachine, seed: int) -> Non
         others = hardware.differences(earlier.get("versions", {}), prepared.versions)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(f"{path} is damaged; remove {path.parent} to start over") from None
+    if isinstance(earlier["hardware"], dict):
+        raise UsageError(
+            f"the runs in {path.parent} were made by podium 11.0: go on with that version, "
+            f"or give another {as_option('out')} to start over"
+        )
     if differing:
         raise UsageError(
             f"the runs in {path.parent} were made in another way: {differing}. "

@@ -257,6 +257,12 @@ def test_another_machine_is_refused_and_another_version_is_a_warning(tmp_path):
     (tmp_path / "out" / "hardware.json").write_text(json.dumps({"hardware": 1}))
     with pytest.raises(UsageError, match=r"hardware.json is damaged"):
         play(tmp_path, Player({"A": 1.0}))
+    record = {"hardware": {"cores": 2}, "settings": {}, "data": ""}
+    (tmp_path / "out" / "hardware.json").write_text(json.dumps(record))
+    with pytest.raises(
+        UsageError, match=r"were made by podium 11\.0: go on with that version, or give another out"
+    ):
+        play(tmp_path, Player({"A": 1.0}))
 
 
 def test_a_run_that_no_machine_has_ended_is_made_again(tmp_path):

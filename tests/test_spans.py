@@ -390,6 +390,9 @@ GOOD = ("a b", [(0, 1), (2, 3)])
 ONE = from_words([0], [2], "Lead")
 THEIRS = pd.DataFrame({"id": ["A"], "class": ["Lead"]})
 GAPPED = pd.DataFrame({"essay_id": ["B", "A"], "discourse_type": "Lead", "predictionstring": ["", "2 1"]})
+TORN = GAPPED.assign(predictionstring="1").assign(
+    score_discourse_effectiveness_0=[0.9, 0.5], score_discourse_effectiveness_1=[0.7, 0.5]
+)
 PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
 
 
@@ -421,6 +424,7 @@ PROBABILITIES = np.eye(len(LABELS))[[0, 1]]
         (lambda: from_table(THEIRS, ["A"]), "one column predictionstring, found essay_id, disc"),
         (lambda: from_table(GAPPED, ["x"]), "ids of the table, such as 'B', found none of them but 'x'"),
         (lambda: from_table(GAPPED, ["A"]), r"without a gap. Wrong in 1 of 2 rows, .*1 of essay A: '2 1'"),
+        (lambda: from_table(TORN, ["B"]), r"to 1. Wrong in 1 of 2 rows, first in row 0 of essay B: 0.9 \+ 0.7"),
         (lambda: spans.select(ONE, min_probability={"Claim": 50}), "min_probability: .*, found 50"),
         (lambda: spans.select(ONE, min_words={"clame": 3}), "min_words: .*, found 'clame'"),
         (lambda: spans.select(ONE, most="one"), "most: expected a number, or numbers by type, found 'one'"),

@@ -425,6 +425,27 @@ def test_wrong_thresholds_are_told(files, capsys, table, options, message):
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("essay_id", "essay_id: expected an id in every row. Wrong in 1 row, first in row number 3: nan"),
+        ("score_discourse_effectiveness_0", "expected two probabilities that sum to 1. Wrong in 1 of "),
+        (
+            "probability",
+            "probability: expected a number from 0 to 1. Wrong in 1 row, first in row number 3: nan",
+        ),
+    ],
+)
+def test_candidates_to_which_thresholds_are_applied_have_all_cells(known, files, capsys, column, message):
+    """Nobody else sees them before they are a submission."""
+    gap = known[1].assign(**{column: known[1][column].where(np.arange(len(known[1])) != 2)})
+    gap.to_csv(files / "gap.csv", index=False)
+    pd.DataFrame({"discourse_type": ["Lead"], "min_probability": 0, "min_words": 1}).to_csv(files / "t.csv")
+    given = ["--thresholds", files / "t.csv", "--apply", files / "gap.csv", "--out", files / "out.csv"]
+    code, _, errors = command_line.run(capsys, "tune", *given)
+    assert (code, message in errors) == (3, True)
+
+
 def test_essays_that_thresholds_leave_empty_are_counted(files, capsys):
     table, out = files / "strict.csv", files / "few.csv"
     table.write_text(

@@ -207,10 +207,15 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     if not own.all():
         unknown = given[~given.index.isin(essay)].tolist()
         relations.check_ids(unknown, len(given), "table, which has rows of other essays")
-    first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *unified().parse_column(cells)], axis=1)
+    metric = unified()
+    first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *metric.parse_column(cells)], axis=1)
     expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
     written = ids.to_numpy(dtype=object), cells.to_numpy(dtype=object)
     door.require(written[0], own & (last < 0), expected, "{!r}", written[1], part="row")
+    if {*PROBABILITIES} <= {*columns}:
+        both = [pd.to_numeric(frame[name], errors="coerce").to_numpy(np.float64) for name in PROBABILITIES]
+        wrong = own & ~(np.abs(sum(both) - 1) <= metric.SUM_TOLERANCE)
+        door.require(written[0], wrong, "two probabilities that sum to 1", "{:g} + {:g}", *both, part="row")
     frame, essay, first, last = frame[own], essay[own], first[own], last[own]
     if TEXT in frame:
         relations.check_quotes(frame[TEXT].tolist(), last - first + 1)

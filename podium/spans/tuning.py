@@ -373,14 +373,18 @@ def _probability(candidates: pd.DataFrame) -> Floats:
             f"{columns}"
         )
     probability = pd.to_numeric(candidates["probability"], errors="coerce").to_numpy(dtype=np.float64)
-    wrong = ~((probability >= 0) & (probability <= 1))
+    _reject(candidates, "probability", ~((probability >= 0) & (probability <= 1)), "a number from 0 to 1")
+    return probability
+
+
+def _reject(candidates: pd.DataFrame, column: str, wrong: Bools, expected: str) -> None:
+    """Refuse candidates of which some have a wrong cell."""
     if wrong.any():
         row = int(np.argmax(wrong))
         raise SubmissionRejected(
-            f"probability: expected a number from 0 to 1. Wrong in {counted(int(wrong.sum()), 'row')}, "
-            f"first in row number {row + 1}: {candidates['probability'].tolist()[row]!r}"
+            f"{column}: expected {expected}. Wrong in {counted(int(wrong.sum()), 'row')}, first in row number "
+            f"{row + 1}: {candidates[column].tolist()[row]!r}"
         )
-    return probability
 
 
 def applied(
@@ -397,6 +401,7 @@ def applied(
         raise SubmissionRejected(
             f"expected the column {essay_id}, found {', '.join(map(of_column, candidates))}"
         )
+    _reject(candidates, essay_id, candidates[essay_id].isna().to_numpy(), "an id in every row")
     given = candidates.assign(probability=_probability(candidates)).rename(columns={essay_id: "essay_id"})
     essay_ids = given["essay_id"].astype(str).unique().tolist()
     try:

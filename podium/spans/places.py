@@ -186,14 +186,7 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
         A column is missing, a predictionstring is not valid, one of `essay_ids` occurs twice, or the table has
         none of them.
     """
-    if frame.index.name in ("essay_id", "id") and frame.index.name not in frame:
-        frame = frame.reset_index()
-    names = {old: new for old, new in FEEDBACK_PRIZE_1.items() if old in frame and new not in frame}
-    frame = frame.rename(columns=names)
-    columns = [*map(str, frame)]
-    for name in (*NEEDED, *PROBABILITIES, LABEL, "probability"):
-        if (number := columns.count(name)) > 1 or (not number and name in NEEDED):
-            raise ValueError(f"expected one column {name}, found {number or listed(columns, 20)}")
+    frame = _with_our_names(frame)
     # Ids are written as the given ones: 1.0 is the id 1 if all of these are numbers, as podium.score takes it.
     given, ids = pd.Series(distinct_texts(essay_ids), dtype=object), frame["essay_id"]
     texts = texts_of_ids(as_in(given.to_frame("essay_id"), frame, ["essay_id"])["essay_id"])
@@ -212,7 +205,7 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     expected = "positions in predictionstring such as '45 46 47', counted from 0, without a gap"
     written = ids.to_numpy(dtype=object), cells.to_numpy(dtype=object)
     door.require(written[0], own & (last < 0), expected, "{!r}", written[1], part="row")
-    if {*PROBABILITIES} <= {*columns}:
+    if {*PROBABILITIES} <= {*frame}:
         both = [pd.to_numeric(frame[name], errors="coerce").to_numpy(np.float64) for name in PROBABILITIES]
         wrong = own & ~(np.abs(sum(both) - 1) <= metric.SUM_TOLERANCE)
         door.require(written[0], wrong, "two probabilities that sum to 1", "{:g} + {:g}", *both, part="row")
@@ -225,6 +218,19 @@ def from_table(frame: pd.DataFrame, essay_ids: Sequence[Any]) -> Spans:
     types, *numbers = (each.tolist() if isinstance(each, pd.Series) else each for each in said)
     rows = door.candidates({"first": first, "last": last}, door.Said(essay, types, *numbers))
     return spans_of(rows, *rows.places)
+
+
+def _with_our_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """Take a table whose columns may be named as in the Feedback Prize 1, and whose ids may be its index."""
+    if frame.index.name in ("essay_id", "id") and frame.index.name not in frame:
+        frame = frame.reset_index()
+    names = {old: new for old, new in FEEDBACK_PRIZE_1.items() if old in frame and new not in frame}
+    frame = frame.rename(columns=names)
+    columns = [*map(str, frame)]
+    for name in (*NEEDED, *PROBABILITIES, LABEL, "probability"):
+        if (number := columns.count(name)) > 1 or (not number and name in NEEDED):
+            raise ValueError(f"expected one column {name}, found {number or listed(columns, 20)}")
+    return frame
 
 
 @by_position

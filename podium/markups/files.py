@@ -20,6 +20,7 @@ from podium.common.wording import counted, listed
 from podium.contest.reading import PARTLY, READ, SHAPE, with_account
 from podium.metric.contract import PreparedSolution, ScoredSubmission
 from podium.tables.files import parse_json, read_text
+from podium.tables.names import of_column
 from podium.tables.offsets import BYTE_ORDER_MARK, AnnotatedText, Place
 
 ALGORITHM = "algorithm"
@@ -434,7 +435,8 @@ def add_texts(table: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
     names_of_ids = ("document_id", "id", *table.columns.drop("text", errors="ignore"))
     id_column = next((name for name in names_of_ids if name in texts), None)
     if id_column is None or "text" not in texts:
-        raise UsageError("the texts: expected the columns document_id and text")
+        found = listed([*map(of_column, texts)], 12)
+        raise UsageError(f"the texts: expected the columns document_id and text, found {found}")
     names = texts[id_column].astype(str)
     twice = names[names.duplicated() & ~texts.duplicated([id_column, "text"])].tolist()
     if twice:

@@ -23,6 +23,7 @@ from podium.common.wording import counted, listed
 from podium.contest.reading import SHAPE
 from podium.markups.files import ROWS, Account, RowsOfSpans, accounted, placed, without_tags
 from podium.tables.frames import as_frame
+from podium.tables.names import of_column
 
 SEPARATOR = "|"  # between the tags of a span
 PLACE = ("start", "end")
@@ -123,7 +124,7 @@ def _check_columns(table: pd.DataFrame, error: type[ToolError]) -> list[str]:
     if lacking:
         raise error(
             f"a table of spans: expected the columns {', '.join(COLUMNS)}; it has no {listed(lacking)}, but "
-            f"{listed([*map(str, table)], 12)}; {PAGE}"
+            f"{listed([*map(of_column, table)], 12)}; {PAGE}"
         )
     names = [*map(str, table)]
     for name in COLUMNS:
@@ -159,7 +160,8 @@ def _texts(texts: pd.DataFrame) -> dict[str, str]:
     """The texts of documents by their ids."""
     lacking = [name for name in ("document_id", "text") if name not in texts]
     if lacking:
-        raise HostError(f"the texts: expected the columns document_id and text, found no {listed(lacking)}")
+        found = listed([*map(of_column, texts)], 12)
+        raise HostError(f"the texts: expected the columns document_id and text, found {found}")
     ids = [_name(value) for value in texts["document_id"]]
     twice = [document_id for document_id in dict.fromkeys(ids) if ids.count(document_id) > 1]
     if twice:

@@ -218,8 +218,8 @@ def test_texts_that_lack_a_document_or_a_column(tmp_path: Path) -> None:
     texts = pd.DataFrame({"id": ["7"], "text": ["Ann met Ben."]})
     with pytest.raises(UsageError, match="expected every document, found none of 1 document: 8"):
         files.add_texts(markups, texts)
-    with pytest.raises(UsageError, match="expected the columns document_id and text"):
-        files.add_texts(markups, texts.drop(columns="text"))
+    with pytest.raises(UsageError, match="expected the columns document_id and text, found id, ' text'"):
+        files.add_texts(markups, texts.rename(columns={"text": " text"}))
     other = pd.concat([texts, texts, texts.assign(text="Ben met Ann.")])
     with pytest.raises(UsageError, match="expected one text of each document, found others of 7"):
         files.add_texts(markups, other)

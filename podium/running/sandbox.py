@@ -45,6 +45,7 @@ from podium.running.submission import Left, judged
 from podium.running.system_calls import filter_program
 from podium.running.view import MODEL, TOOLS, WORKING
 
+NOT_FOUND = 1  # the exit code of grep
 OLDEST_BUBBLEWRAP = (0, 8)  # the first that can forbid further user namespaces
 # The first process in the sandbox. Its output goes to podium alone, and the model's to the log. If its input
 # ends, podium has ended: then a process in the background kills the model.
@@ -126,10 +127,11 @@ def probe(settings: Settings) -> None:
         log = Log(Path(folder, "log"), "")
         is_loaded = ["grep", "-q", "^Seccomp:[[:space:]]*2", "/proc/self/status"]
         run = run_in_bubblewrap(Path(folder), is_loaded, settings, log)
+    if run.outcome is Outcome.EXIT and run.exit_code != NOT_FOUND:
+        raise UsageError(f"not even a small program runs within the limits: {run.reason}")
     if run.outcome is Outcome.EXIT:
         raise UsageError(
-            f"the sandbox's filter of system calls was not loaded ({run.reason}); "
-            "the kernel needs CONFIG_SECCOMP_FILTER"
+            "the sandbox's filter of system calls was not loaded; the kernel needs CONFIG_SECCOMP_FILTER"
         )
 
 

@@ -426,6 +426,12 @@ def test_data_that_models_cannot_see_stop_the_run(tmp_path):
 
 
 @needs_sandbox
+def test_limits_within_which_nothing_runs_are_refused_before_any_model(tmp_path):
+    with pytest.raises(UsageError, match=r"not even a small program runs within the limits: exit code"):
+        sandbox.probe(in_sandbox(tmp_path, memory_limit=1, control_group=False))
+
+
+@needs_sandbox
 @pytest.mark.skipif(not settings.is_root(), reason="only root runs models as another user")
 def test_a_folder_that_the_models_user_cannot_read_is_one_team_s_failure(tmp_path):
     models = [find_model(write_model(tmp_path / team, SUBMIT), team) for team in ("Open", "Closed")]

@@ -4,6 +4,7 @@ import os
 import platform
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -17,7 +18,8 @@ from podium.running.measuring import answer_of
 def describe() -> str:
     """Describe this machine in a line; machines with equal descriptions count as identical hardware."""
     asked = ("--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
-    accelerators = _said("nvidia-smi", *asked).splitlines()
+    found = Counter(_said("nvidia-smi", *asked).splitlines())
+    accelerators = [f"{number} × {name}" if number > 1 else name for name, number in found.items()]
     cores, kernel = counted(os.cpu_count() or 1, "core"), f"{platform.system()} {platform.release()}"
     return ", ".join(filter(None, [_cpu(), cores, _memory(), *accelerators, kernel]))
 

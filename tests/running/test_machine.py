@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from podium.common.errors import UsageError
-from podium.running import control_group, fairness, machine, rounds, sandbox, settings, system_calls
+from podium.running import control_group, fairness, hardware, machine, rounds, sandbox, settings, system_calls
 from podium.running.measuring import LOG_BYTES, Outcome, core_seconds
 from podium.running.models import Kind, Model, find_model, with_printed
 from podium.running.settings import cores_used
@@ -413,6 +413,16 @@ for _ in range(2):
     finally:
         own.kill()
         own.wait()
+
+
+def test_a_machine_is_described_in_a_line(monkeypatch):
+    cards = {"nvidia-smi": "A100, 535.1, 81920 MiB\nA100, 535.1, 81920 MiB\nT4, 535.1, 15360 MiB"}
+    monkeypatch.setattr(hardware, "_said", lambda *command: cards.get(command[0], ""))
+    told = (
+        r".+, [\d,]+ cores?(, [\d.]+ GB of memory)?, 2 × A100, 535.1, 81920 MiB, T4, 535.1, 15360 MiB, \w+ \S+"
+    )
+    assert re.fullmatch(told, hardware.describe())
+    assert {"podium", "python", "numpy"} <= hardware.versions().keys()
 
 
 @needs_sandbox

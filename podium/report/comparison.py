@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from podium.common.statements import say
-from podium.common.wording import counted
 from podium.scoring import explain
 from podium.scoring.evaluating import ALL, Evaluation
 from podium.statistics import Comparison, Difference, Reason, compared
@@ -61,7 +60,7 @@ def resolution(parts: Mapping[str, Difference], sizes: Mapping[str, int], noun: 
         return []
     of_part = {part: "" if part == ALL else f" ({part})" for part in parts}
     said = [
-        f"of {rounded(each.detectable)} with {counted(sizes[part], noun)}{of_part[part]}"
+        say("one_difference", of=rounded(each.detectable), items=sizes[part], noun=noun, part=of_part[part])
         for part, each in parts.items()
         if not np.isnan(each.detectable)
     ]

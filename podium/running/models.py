@@ -21,6 +21,7 @@ from podium.common import progress
 from podium.common.errors import UsageError
 from podium.common.options import as_option
 from podium.common.progress import tell
+from podium.common.statements import say
 from podium.common.wording import listed, printable
 from podium.running.settings import size
 from podium.tables.files import parse_json
@@ -322,7 +323,7 @@ def digest_of(folder: Path) -> str:
     entries, lines, done = list(paths_in(folder)), [], 0
     number, name = sum(map(_size_of, entries)), printable(folder.name)
     if number > LARGE:
-        tell(f"{name}: {size(number)} are read, to notice later if a file has changed")
+        tell(say("files_are_read", folder=name, size=size(number)))
     with progress.shown(f"MB read of {name}") if number > LARGE else contextlib.nullcontext() as show:
         for entry in entries:
             content = hashlib.sha256(os.fsencode(os.readlink(entry.path)) if entry.is_symlink() else b"")

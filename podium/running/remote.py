@@ -108,7 +108,7 @@ def _execute(
             )
         for worker, turn in zip(sorted(there - {worker for worker, _ in running.values()}), [*waiting]):
             waiting.popleft()
-            tell(f"{turn[0].key} runs on {worker}")
+            tell(say("model_runs_on", model=turn[0].key, worker=worker))
             call = client.submit(_on_worker, turn, settings, session, workers=[worker], pure=False, retries=0)
             running[call] = worker, turn
         time.sleep(SECONDS_BETWEEN_LOOKS)

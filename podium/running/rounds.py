@@ -19,7 +19,7 @@ from podium.common.errors import UsageError
 from podium.common.options import as_option
 from podium.common.progress import tell
 from podium.common.statements import say
-from podium.common.wording import counted, printable
+from podium.common.wording import printable
 from podium.running import hardware, journal, machine, results
 from podium.running.journal import WARM_UP, Row, by_model, predictions_of, submission_of
 from podium.running.measuring import Log, Outcome, Run
@@ -57,7 +57,7 @@ def run_all(
         models = _hashed(prepared.models, {row.key for row in rows if row.outcome is not Outcome.LOST})
         rows = _still_valid(rows, models, out)
         if rows:
-            tell(f"going on after {counted(len(rows), 'run')} in {out / RUNS}")
+            tell(say("going_on", runs=rows, file=out / RUNS))
         _run_turns(models, rows, out, plan, execute)
         said = results_of(models, rows, [*failures, *prepared.failures])
         failed = {failure[:2] for failure in said.failures}
@@ -119,7 +119,8 @@ def here(settings: Settings, out: Path) -> Execute:
 
     def execute(turns: list[Turn]) -> Iterator[Row]:
         for place, (model, number) in enumerate(turns, 1):
-            tell(f"{_title(number)}, {place:,} of {len(turns):,}: {printable(model.key)} runs")
+            name, title = printable(model.key), _title(number)
+            tell(say("model_runs", round=title, place=place, number=len(turns), model=name))
             known = model._replace(digest=digests.get(model.key, model.digest))
             row = run_once(known, number, settings, below(out, log_of(model.team, model.name, number)))
             digests[model.key] = row.digest
@@ -180,7 +181,7 @@ def tell_end(row: Row) -> None:
 
 def _title(number: int) -> str:
     """The name of a round in messages."""
-    return "not measured" if number == WARM_UP else f"round {number}"
+    return say("round_not_measured") if number == WARM_UP else say("round_measured", number=number)
 
 
 def log_of(team: str, model: str, number: int) -> str:

@@ -74,10 +74,11 @@ def add_side(submission: pd.DataFrame, side: pd.DataFrame, row_id_column_name: s
     wanted = submission[row_id_column_name].astype(str)
     if "m7" not in side:
         columns = {row_id_column_name: schema.TEXT} | dict.fromkeys(QUESTIONS, POINTS)
-        answers = schema.Table([], HostError, **columns).checked(side, SIDE)
+        answers = schema.Table(columns=columns).checked(side, SIDE)
         points = answers[[*QUESTIONS]].astype(np.float64).sum(axis=1).to_numpy()
         return submission.assign(m7=_percent(answers[row_id_column_name], points, wanted, submission["markup"]))
-    ids = schema.Table([row_id_column_name], HostError, **{row_id_column_name: schema.TEXT}).checked(side, SIDE)
+    column = {row_id_column_name: schema.TEXT}
+    ids = schema.Table(key=[row_id_column_name], columns=column).checked(side, SIDE)
     rows = pd.Index(ids[row_id_column_name]).get_indexer(pd.Index(wanted))
     if (rows < 0).any():
         unknown = wanted[rows < 0].tolist()

@@ -9,8 +9,9 @@ a table checks only what depends on more than one cell, and says that by `wrong`
 
 import difflib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -94,9 +95,14 @@ class Table:
     """The columns of a table, those by which its rows differ, and what is expected of a file without any."""
 
     def __init__(
-        self, key: Sequence[str] = (), error: type[ToolError] = HostError, what: str = "", **columns: Cells
+        self,
+        key: Sequence[str] = (),
+        error: type[ToolError] = HostError,
+        what: str = "",
+        columns: Mapping[str, Cells] = MappingProxyType({}),  # whose names somebody else has chosen
+        **named: Cells,
     ) -> None:
-        self.key, self.error, self.what, self.columns = list(key), error, what, columns
+        self.key, self.error, self.what, self.columns = list(key), error, what, {**columns, **named}
 
     def read(self, source: Location) -> pd.DataFrame:
         """Read the table from a file."""

@@ -141,6 +141,10 @@ def test_the_side_file_gives_m7() -> None:
     assert list(result.histograms["Accuracy"])[-1] == "Explanation accuracy"
     documents = result.documents.set_index("document_id")
     assert documents.loc["essay-01", "algorithm.M7"] == judged["m7"][0]
+    for name in ("key", "what", "columns"):  # of a parameter of the table's schema
+        ids = {"document_id": name}
+        again = add_side(submission.assign(m7=100).rename(columns=ids), side.rename(columns=ids), name)
+        assert again["m7"].tolist() == judged["m7"].tolist()
 
 
 @pytest.mark.parametrize(

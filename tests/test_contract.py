@@ -22,6 +22,7 @@ from podium import cli
 from podium.child import limits
 from podium.common.errors import CompanionError, ContractWarning, HostError, SubmissionRejected, UsageError
 from podium.metric import hosted, shapes
+from podium.metric.parameters import higher_is_better
 from podium.scoring import explain, verdicts
 from tests.support import host_line
 from tests.support.new_metric import GROUPED, SAMPLES, SOLUTION, SUBMISSION, TEMPLATE, metric_with
@@ -400,7 +401,7 @@ def test_a_direction_may_depend_on_a_parameter_of_score(tmp_path: Path) -> None:
     with (metric / "metric.py").open("a") as file:
         file.write("\n\ndef higher_is_better(beta):\n    return beta < 2.0\n")
     loaded = hosted.load(metric)
-    assert [hosted.higher_is_better(loaded, given) for given in ({}, {"beta": 1.0})] == [False, True]
+    assert [higher_is_better(loaded, given) for given in ({}, {"beta": 1.0})] == [False, True]
 
 
 @pytest.mark.parametrize("further", [["--bootstrap", "50"], ["{submission}"]])

@@ -18,6 +18,7 @@ import pytest
 import podium
 from podium.common.errors import HostError, SubmissionRejected, UsageError
 from podium.metric import hosted
+from podium.metric.parameters import parse_parameters
 from podium.spans import TYPES
 from tests.support import command_line
 from tests.support.contests import CONTESTS, Contest, table_of_labels
@@ -149,7 +150,7 @@ def test_python_and_json_give_the_score_of_the_command(name, contest_of, capsys)
     code, printed, _ = command_line.run(capsys, "score", *contest.files, "--json", *contest.asked)
     assert code == 0
     metric = hosted.load(contest.metric or contest.recorded or "unified")
-    parameters = hosted.parse_parameters(metric, contest.parameters)
+    parameters = parse_parameters(metric, contest.parameters)
     tables = [pd.read_csv(path, dtype={"id": str}) for path in contest.files]
     evaluation = podium.score(*tables, metric=str(metric.path), **parameters)
     values = json.loads(printed)

@@ -7,6 +7,7 @@ import pytest
 from podium.common.errors import HostError, ToolError, UsageError
 from podium.metric import hosted
 from podium.metric.contract import Metric
+from podium.metric.parameters import parse_parameters, signature_of
 
 ANY_KIND = """
 from typing import Literal, Optional, Union
@@ -89,7 +90,7 @@ def test_a_value_has_the_type_of_its_parameter(tmp_path: Path, source: str, firs
     metric = loaded(tmp_path, first + source)
     for text, value in VALUES[source].items():
         name, _, _ = text.partition("=")
-        parameters = hosted.parse_parameters(metric, [text])
+        parameters = parse_parameters(metric, [text])
         assert parameters == {name: value}
         assert type(parameters[name]) is type(value), text
 
@@ -112,11 +113,11 @@ def test_a_value_of_another_type_is_refused(
     tmp_path: Path, texts: list[str], error: type[ToolError], message: str
 ) -> None:
     with pytest.raises(error) as refused:
-        hosted.parse_parameters(loaded(tmp_path, ANY_KIND), texts)
+        parse_parameters(loaded(tmp_path, ANY_KIND), texts)
     assert str(refused.value).startswith(message)
 
 
 def test_equal_settings_have_equal_signatures_without_annotations_too(tmp_path: Path) -> None:
     metric = loaded(tmp_path, NO_ANNOTATION)
-    assert hosted.signature(metric, {"weight": 1}) == hosted.signature(metric, {})
-    assert "|weight:odd|" in hosted.signature(metric, {"weight": "odd"})
+    assert signature_of(metric, {"weight": 1}) == signature_of(metric, {})
+    assert "|weight:odd|" in signature_of(metric, {"weight": "odd"})

@@ -34,6 +34,7 @@ def competition(options: "OfCompetition") -> "Competition":
     from podium.hosting.competition_pages import summary
     from podium.hosting.folders import row_id
     from podium.metric import hosted
+    from podium.metric.parameters import parse_parameters
 
     record = recorded.read(options.files)
     metric = hosted.load(recorded.chosen(record, options.metric)[0])
@@ -42,7 +43,7 @@ def competition(options: "OfCompetition") -> "Competition":
             f"expected the metric {record.metric!r}, for which the files were made (see {record.path}), "
             f"found {options.metric}: name the metric by --metric"
         )
-    given = hosted.parse_parameters(metric, options.set)
+    given = parse_parameters(metric, options.set)
     return Competition(
         folder=options.files,
         metric=metric,

@@ -129,13 +129,13 @@ def _tried(path: Path, given: tuple[Path, Path], record: "Record | None", option
     from podium.contest import recorded
     from podium.hosting import round_trip
     from podium.hosting.kaggle import acceptance, emulate
-    from podium.metric import hosted
+    from podium.metric.parameters import parse_parameters
     from podium.tables.files import read_once
 
     metric = acceptance.loaded(path, needed=bool(options.set))
     arguments = dict[str, Any]()
     if metric is not None:
-        parameters = hosted.parse_parameters(metric, options.set)
+        parameters = parse_parameters(metric, options.set)
         arguments = recorded.arguments(record, metric, parameters)
     named = arguments.get("row_id_column_name")
     files = read_once(given[0]), read_once(given[1])

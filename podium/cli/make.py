@@ -103,9 +103,10 @@ def run(options: Options) -> None:
     from podium.cli import console
     from podium.hosting import making, splitting
     from podium.metric import hosted
+    from podium.metric.parameters import parse_parameters
 
     metric = hosted.load(options.metric or built_in.DEFAULT)
-    parameters = hosted.parse_parameters(metric, options.set)
+    parameters = parse_parameters(metric, options.set)
     seed = secret_seed() if options.seed is None else options.seed
     draws_all = metric.companion.make_files is None or bool(options.split)
     share_of_test = options.test or (1.0 if draws_all else USUAL_SHARE)

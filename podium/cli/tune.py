@@ -70,7 +70,7 @@ def run(options: Options) -> None:
     from podium.cli import console
     from podium.common.wording import counted
     from podium.contest import pipeline, reading, recorded
-    from podium.metric import hosted
+    from podium.metric.parameters import signature_of
     from podium.spans import tuning
     from podium.tables.formats import check_table_name, write_table
 
@@ -85,7 +85,7 @@ def run(options: Options) -> None:
         predictions = reading.read_submission(metric, options.predictions, parameters)
         how = options.folds, options.seed
         tuned = tuning.tune(solution, predictions, *how, effectiveness=options.effectiveness)
-        signature = hosted.signature(metric, parameters, tuned.further)
+        signature = signature_of(metric, parameters, tuned.further)
         table, notices = tuned.thresholds, [*solution.notices, *tuned.notices]
         if options.json:
             names = ("before", "searches", "folds", "comparison", "thresholds")

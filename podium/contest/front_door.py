@@ -16,6 +16,7 @@ import pandas as pd
 from podium.contest import pipeline
 from podium.metric import hosted
 from podium.metric.built_in import DEFAULT
+from podium.metric.parameters import check_parameters, defaults
 from podium.scoring.evaluating import Evaluation, Solution
 from podium.tables.frames import as_frame
 
@@ -109,7 +110,7 @@ def score(
         solution = pipeline.opened(loaded, truth, arguments, submission=submission)
     elif metric is not None or row_id is not None or together:
         if metric is None:
-            hosted.check_parameters(solution.metric, together)
+            check_parameters(solution.metric, together)
         named = [name for name, value in (("metric", metric), ("row_id", row_id)) if value is not None]
         given = ", ".join([*named, *together])
         raise TypeError(f"score: give {given} to podium.prepare instead, which has prepared this solution")
@@ -180,12 +181,12 @@ def _asked(
 ) -> tuple[hosted.Metric, dict[str, Any]]:
     """Load a metric, and check the arguments for its ``score``."""
     loaded = hosted.load(_file_of(metric))
-    others = [name for name in parameters if name in OF_ROW_ID and name not in hosted.defaults(loaded)]
+    others = [name for name in parameters if name in OF_ROW_ID and name not in defaults(loaded)]
     if others:
         raise TypeError(f"{others[0]}: name the column of ids by row_id={parameters[others[0]]!r}")
-    hosted.check_parameters(loaded, parameters)
+    check_parameters(loaded, parameters)
     for name, value in parameters.items():
-        if isinstance(value, list | tuple) and isinstance(hosted.defaults(loaded).get(name), str):
+        if isinstance(value, list | tuple) and isinstance(defaults(loaded).get(name), str):
             joined = ",".join(map(str, value))
             raise TypeError(
                 f"{name}: expected one text, found a {type(value).__name__}; give {name}={joined!r}"

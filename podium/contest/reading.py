@@ -11,8 +11,8 @@ import pandas as pd
 
 from podium.common.errors import HostError, SubmissionRejected, ToolError, UsageError
 from podium.common.options import as_option
-from podium.metric import hosted
 from podium.metric.contract import Metric
+from podium.metric.parameters import columns_named
 from podium.scoring.evaluating import Solution
 from podium.tables import ids
 from podium.tables.files import (
@@ -36,7 +36,7 @@ Official = Callable[[Path], pd.DataFrame]  # how a companion reads an official f
 
 def text_columns(metric: Metric, parameters: dict[str, Any]) -> set[str]:
     """List the columns whose cells are read as text."""
-    named = hosted.columns_named(metric, parameters)
+    named = columns_named(metric, parameters)
     known = named.values() if metric.is_built_in else [named.get("row_id_column_name", set())]
     return {*metric.companion.text_columns}.union(*known)
 

@@ -22,6 +22,7 @@ from podium.common.wording import printable
 from podium.metric import executed, hosted
 from podium.metric.built_in import DEFAULT
 from podium.metric.contract import Metric
+from podium.metric.parameters import check_parameters, parse_parameters
 from podium.tables import records
 from podium.tables.files import Location, write_atomically
 
@@ -114,7 +115,7 @@ def completed(
     record = of(solution)
     name, items = chosen(record, metric, items)
     loaded = hosted.load(name)
-    given = hosted.parse_parameters(loaded, assignments)
+    given = parse_parameters(loaded, assignments)
     return Completed(loaded, arguments(record, loaded, given), items)
 
 
@@ -174,7 +175,7 @@ def arguments(record: Record | None, metric: Metric, given: Mapping[str, Any]) -
     if record.parameters:
         shown = ", ".join(f"{name}={value}" for name, value in record.parameters.items())
         print(printable(f"parameters of {record.path}: {shown}"), file=sys.stderr)
-    hosted.check_parameters(metric, record.parameters)
+    check_parameters(metric, record.parameters)
     for name, value in record.parameters.items():
         if given.get(name, value) != value:
             raise HostError(

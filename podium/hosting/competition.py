@@ -14,8 +14,8 @@ from podium.hosting.folders import (
     SOLUTION,
     public_files,
 )
-from podium.metric import hosted
 from podium.metric.hosted import Metric
+from podium.metric.parameters import defaults, higher_is_better
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Competition:
     @property
     def better(self) -> str:
         """Which scores are better: "higher" or "lower"."""
-        return "higher" if hosted.higher_is_better(self.metric, self.arguments) else "lower"
+        return "higher" if higher_is_better(self.metric, self.arguments) else "lower"
 
 
 def keep_parameters(competition: Competition) -> str:
@@ -56,7 +56,7 @@ def keep_parameters(competition: Competition) -> str:
     folder = competition.folder
     record = recorded.read(folder) or recorded.Record(folder / RECORD, competition.metric.name, {})
     before = record.parameters
-    known = hosted.defaults(competition.metric).keys() | before.keys()
+    known = defaults(competition.metric).keys() | before.keys()
     parameters = {name: value for name, value in competition.arguments.items() if name in known}
     if parameters == before:
         return ""

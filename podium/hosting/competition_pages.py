@@ -19,8 +19,8 @@ from podium.hosting.folders import (
     markdown_table,
     read_csv,
 )
-from podium.metric import hosted
 from podium.metric.hosted import Metric
+from podium.metric.parameters import signature_of, values_of
 from podium.tables.formats import stream_rows
 
 # A parameter in a numpy-style docstring: its name, its type and its indented meaning.
@@ -93,7 +93,7 @@ def _evaluation(competition: Competition) -> str:
     meanings = {name: (kind, meaning) for name, kind, meaning in PARAMETER.findall(text)}
     settings = [
         (f"`{name}`", f"`{value}`", " ".join(meanings.get(name, ("", ""))[1].split()))
-        for name, value in hosted.settings(metric, arguments).items()
+        for name, value in values_of(metric, arguments).items()
     ]
     rows = (
         "A submission has as many rows as it has predictions."
@@ -109,7 +109,7 @@ def _evaluation(competition: Competition) -> str:
         parts += ["## Solution file", why, *of_solution]
     parts += ["## Submission file", *_columns("submission", meanings, competition)]
     parts += [f"{rows} Its first lines:", _head(competition.sample)]
-    return "\n\n".join([*parts, f"`{hosted.signature(metric, arguments)}`\n"])
+    return "\n\n".join([*parts, f"`{signature_of(metric, arguments)}`\n"])
 
 
 def _columns(frame: str, meanings: dict[str, tuple[str, str]], competition: Competition) -> list[str]:
@@ -118,7 +118,7 @@ def _columns(frame: str, meanings: dict[str, tuple[str, str]], competition: Comp
     if not meaning.strip():
         return []
     text = inspect.cleandoc(meaning).replace("``", "`")
-    arguments = hosted.settings(competition.metric, competition.arguments) | competition.arguments
+    arguments = values_of(competition.metric, competition.arguments) | competition.arguments
     for name, value in arguments.items():
         if name.endswith("_column_name"):
             text = text.replace(f"`{name}`", f"`{value}`")

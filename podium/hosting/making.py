@@ -38,6 +38,7 @@ from podium.hosting.kaggle import acceptance
 from podium.hosting.splitting import TRAIN, Allotted, Draw, Texts
 from podium.metric import executed, hosted, shapes
 from podium.metric.hosted import Metric
+from podium.metric.parameters import columns_named
 from podium.scoring import evaluating
 from podium.scoring.evaluating import IGNORED, PARTS, USAGE
 from podium.tables import ids
@@ -321,7 +322,7 @@ def _sample(
     elif companion.sample_submission is not None:
         frame = shapes.made_submission("sample_submission", companion.sample_submission(truth))
     else:
-        named = set[str]().union(*hosted.columns_named(metric, solution.arguments).values())
+        named = set[str]().union(*columns_named(metric, solution.arguments).values())
         known = learned.labels if len(learned.labels) else truth
         frame = samples.made(solution, truth, row_id, no_answers, named, known)
     return Sample(frame, as_texts(frame, metric))

@@ -15,6 +15,7 @@ from podium.common.errors import HostError, UsageError
 from podium.common.wording import listed, printable
 from podium.metric import executed, hosted
 from podium.metric.contract import Metric
+from podium.metric.parameters import check_parameters
 from podium.ranking import made_again, output, rank, run_json
 from podium.ranking.job import versions
 from podium.ranking.rules import ALL_TEAMS, CELLS_OF_WORDS, CIRCUMSTANCES, FACTS_OF_WORDS, RUN, Options
@@ -53,7 +54,7 @@ def compared(
     if changed and not run_json.has_own_of_other_version(facts, options):
         return [f"{changed[0]}; so it was not executed, and nothing compared"], []
     announce(hosted.find(options.metric))
-    hosted.check_parameters(hosted.load(options.metric), options.metric_parameters)
+    check_parameters(hosted.load(options.metric), options.metric_parameters)
     both = (options, run_json.options_of(facts, home))
     inputs = [path for each in both for path in each.paths.values() if path is not None]
     parts, others = told_beside(facts, home, inputs)

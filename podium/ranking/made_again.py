@@ -18,6 +18,7 @@ import pandas as pd
 from podium.common.errors import HostError, UsageError
 from podium.common.options import flag_of
 from podium.metric import hosted
+from podium.metric.parameters import defaults
 from podium.ranking import run_json, store
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import content_digest, opened
@@ -179,7 +180,7 @@ def _given(facts: Mapping[str, Any], options: Options) -> list[dict[str, Any]]:
     parameters = {
         name: "inf" if value == math.inf else value for name, value in options.metric_parameters.items()
     }
-    usual = hosted.defaults(hosted.load(options.metric)) | facts["parameters"]
+    usual = defaults(hosted.load(options.metric)) | facts["parameters"]
     pairs = [(name, then[name], now[name]) for name in now]
     pairs += [(name, usual.get(name), value) for name, value in parameters.items()]
     return [{"name": name, "was": was, "is": value} for name, was, value in pairs if was != value]

@@ -17,6 +17,7 @@ from podium.contest import recorded
 from podium.contest.recorded import Record
 from podium.metric import hosted
 from podium.metric.contract import Metric
+from podium.metric.parameters import check_parameters, defaults, parse_parameters
 from podium.metric.shapes import demand
 from podium.ranking import jury, leaving_out, made_again, output, page, passes, run_json, site, speed
 from podium.ranking.board import Inputs, board_of
@@ -106,7 +107,7 @@ def as_recorded(asked: Options) -> tuple[Options, Record | None]:
 def _refuse_both_meanings(asked: Options) -> None:
     """Refuse an argument that may be meant for the metric, which has a parameter of that name, too."""
     ours = {each.name for each in (*fields(Rules), *fields(Heading))} & asked.given
-    if both := sorted(ours & hosted.defaults(hosted.load(asked.metric)).keys()):
+    if both := sorted(ours & defaults(hosted.load(asked.metric)).keys()):
         name = both[0]
         raise UsageError(
             f"{name}: the metric has a parameter of this name, too: give it by parameters={{{name!r}: …}}, or "
@@ -120,9 +121,9 @@ def _with_parameters(
     """Read the parameters that were given, which the metric must have, beside those of an earlier run."""
     given = asked.parameters or {}
     if not isinstance(given, Mapping):
-        given = hosted.parse_parameters(metric, given)
+        given = parse_parameters(metric, given)
     given = {**earlier, **given, **more}
-    hosted.check_parameters(metric, given)
+    check_parameters(metric, given)
     return replace(asked, parameters=given)
 
 

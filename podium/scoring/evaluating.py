@@ -26,8 +26,9 @@ from podium.common.arrays import Bools, Floats, Ints
 from podium.common.errors import HostError, MetricError, SubmissionRejected, UsageError
 from podium.common.options import as_option, as_parameter
 from podium.common.wording import counted, printable
-from podium.metric import guard, hosted
+from podium.metric import guard
 from podium.metric.contract import Explanation, Metric, Prepared, Progress, StagedPrepared
+from podium.metric.parameters import columns_named, higher_is_better, signature_of, values_of
 from podium.scoring import constant, misfits
 from podium.scoring.alignment import answers_for, answers_to
 from podium.statistics import halves
@@ -84,7 +85,7 @@ class Solution:
     @property
     def signature(self) -> str:
         """The metric's name, version and every parameter."""
-        return hosted.signature(self.metric, self.arguments, self.further)
+        return signature_of(self.metric, self.arguments, self.further)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -112,7 +113,7 @@ class Solution:
     @functools.cached_property
     def higher_is_better(self) -> bool:
         """Whether a higher score is better."""
-        return hosted.higher_is_better(self.metric, self.arguments)
+        return higher_is_better(self.metric, self.arguments)
 
     def tables(self, submission: pd.DataFrame, rows: Bools | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Make the tables that ``score()`` gets for all rows of the solution that count, or for some of them.
@@ -377,7 +378,7 @@ def prepare(
     if not len(solution.columns):
         raise HostError("the solution has no columns")
     row_id = parameters.get("row_id_column_name") or row_ids(metric, solution)
-    arguments = {"row_id_column_name": row_id} | parameters | hosted.settings(metric, parameters)
+    arguments = {"row_id_column_name": row_id} | parameters | values_of(metric, parameters)
     rows = rows_of_parts(solution)
     frame = solution.drop(columns=USAGE, errors="ignore")
     prepared: dict[str, Prepared] = {}
@@ -432,7 +433,7 @@ def alike(column: str, values: Iterable[str], what: str) -> Iterator[str]:
 def _parameter_to_set(metric: Metric, arguments: dict[str, Any], solution: pd.DataFrame) -> str:
     """Tell the host which parameter names columns that the solution lacks; "" if there is none."""
     columns = set(map(str, solution))
-    for name, named in hosted.columns_named(metric, arguments).items():
+    for name, named in columns_named(metric, arguments).items():
         missing = named - columns
         if name.endswith("_column_names") and missing:
             lacks_others = not {*metric.companion.text_columns} <= columns | missing

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from podium.common.errors import CompanionError, ToolError
-from podium.metric import adapted, hosted
+from podium.metric import adapted
 from podium.metric.contract import Metric
+from podium.metric.parameters import higher_is_better
 from podium.metric.shapes import (
     AGAIN,
     BOTH_PARTS,
@@ -128,7 +129,7 @@ def _fails(found: Iterable[Finding]) -> bool:
 def says_direction(metric: Metric, arguments: Mapping[str, Any], use: Use) -> list[Finding]:
     """Ask whether higher is better, so that a slip there is known before the work and not at its end."""
     try:
-        hosted.higher_is_better(metric, arguments)
+        higher_is_better(metric, arguments)
     except ToolError as problem:
         return [failure(DIRECTION, str(problem))]
     if metric.direction is None and use >= Use.KEEP:

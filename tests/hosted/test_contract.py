@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 from podium.metric import hosted
+from podium.metric.parameters import defaults, higher_is_better, signature_of
 from tests.support.examples import some_of
 from tests.support.samples import Case, case_of
 
@@ -63,10 +64,10 @@ def test_runs_as_a_notebook_cell_and_as_a_module(name: str, main: str, monkeypat
 
 def test_name_and_version(case: Case) -> None:
     assert case.loaded.name == case.metric.NAME
-    assert hosted.signature(hosted.load(case.loaded.name), {}).startswith(f"metric:{case.loaded.name}|version:")
+    assert signature_of(hosted.load(case.loaded.name), {}).startswith(f"metric:{case.loaded.name}|version:")
     assert isinstance(case.metric.COMPLETE_SUBMISSION, bool)
-    assert hosted.higher_is_better(hosted.load(case.loaded.name), {}) is True
-    assert set(case.metric.MEASURE_PARAMETERS) <= set(hosted.defaults(hosted.load(case.loaded.name)))
+    assert higher_is_better(hosted.load(case.loaded.name), {}) is True
+    assert set(case.metric.MEASURE_PARAMETERS) <= set(defaults(hosted.load(case.loaded.name)))
 
 
 # --- faults -----------------------------------------------------------------------------------------
@@ -143,7 +144,7 @@ def test_frames_that_are_none(case: Case, frame: object) -> None:
 
 
 def test_parameters_of_a_wrong_type(case: Case) -> None:
-    for name, default in hosted.defaults(case.metric).items():
+    for name, default in defaults(case.metric).items():
         wrong = {str: [None, 3, ["a"]], float: [None, "65", [1.0], 1j, True], int: [None, "3", 1.5]}.get(
             type(default), [None, "False", 0, []]
         )

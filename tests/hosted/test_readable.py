@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import podium
 from podium.metric import hosted
+from podium.metric.parameters import defaults
 from tests.support.examples import examples, some
 from tests.support.markups import (
     ESSAY_MARKUPS,
@@ -150,7 +151,7 @@ WEIGHTS = {"M1": 1, "M2": 2, "M3": 1, "M4": 1, "M5": 1, "M6": 0, "M7": 0}
 def test_the_competitions_numbers() -> None:
     assert metric.LARGEST_GRADE == LARGEST
     assert metric.WEIGHTS == WEIGHTS
-    assert metric._parse_weights(hosted.defaults(metric)["weights"], metric.CRITERIA) == WEIGHTS
+    assert metric._parse_weights(defaults(metric)["weights"], metric.CRITERIA) == WEIGHTS
 
 
 def test_weights_that_are_left_out_are_the_competitions() -> None:

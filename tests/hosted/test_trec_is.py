@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from podium import statistics
 from podium.metric import hosted
+from podium.metric.parameters import higher_is_better
 from podium.scoring import evaluating
 from tests.support import trec_is_transcription as transcription
 from tests.support.examples import examples
@@ -149,7 +150,7 @@ def test_equation_5(priority: str) -> None:
 def test_only_errors_of_the_priority_are_better_lower() -> None:
     for name in trec_is.MEASURES:
         assert trec_is.higher_is_better(measure=name) is not ("mse" in name)
-        assert hosted.higher_is_better(hosted.load("trec_is"), {"measure": name}) is not ("mse" in name)
+        assert higher_is_better(hosted.load("trec_is"), {"measure": name}) is not ("mse" in name)
     assert trec_is.higher_is_better() is True
 
 

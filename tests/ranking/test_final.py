@@ -19,10 +19,11 @@ import metric
 import podium
 from boost import boost
 from podium.common.errors import ToolError, UsageError
-from podium.metric import hosted
+from podium.metric.parameters import higher_is_better
 from podium.ranking import output, robustness, run_json
 from podium.ranking.rules import Rules
 from podium.ranking.sentences import Sentences
+from podium.scoring import evaluating, verdicts
 from tests.support.boards import TABLE_2
 from tests.support.finished_run import TEAMS, arguments
 
@@ -146,8 +147,9 @@ def test_a_board_in_python_has_the_tables_the_sentences_and_the_picture(finished
 
 def test_a_board_asks_for_the_direction_once_and_makes_its_sentences_once(finished_run, tmp_path, monkeypatch):
     asked, made = [], []
-    direction, by_question = hosted.higher_is_better, Sentences.by_question
-    monkeypatch.setattr(hosted, "higher_is_better", lambda *given: asked.append(given) or direction(*given))
+    direction, by_question = higher_is_better, Sentences.by_question
+    for module in (evaluating, verdicts):
+        monkeypatch.setattr(module, "higher_is_better", lambda *given: asked.append(given) or direction(*given))
     monkeypatch.setattr(Sentences, "by_question", lambda self: made.append(self) or by_question(self))
     board = podium.rank(again=finished_run / "final", out=tmp_path / "other", resamples=0, jobs=1)
     assert board.sentences.board is board.leaderboard

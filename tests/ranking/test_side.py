@@ -11,6 +11,7 @@ import pytest
 from podium.common.errors import HostError
 from podium.contest import reading
 from podium.metric import hosted
+from podium.metric.parameters import parse_parameters
 from podium.scoring import evaluating
 from podium.tables.formats import read_table
 
@@ -55,7 +56,7 @@ def scores(folder: Path, out: str = "final") -> dict[str, float]:
 def expected(folder: Path, *more: str) -> dict[str, float]:
     """The score of each team with its own file of judgments."""
     metric = hosted.load("readable")
-    parameters = hosted.parse_parameters(metric, [WEIGHTS, *more])
+    parameters = parse_parameters(metric, [WEIGHTS, *more])
     solution = evaluating.prepare(
         metric, reading.read_solution(metric, folder / "solution.csv", parameters), parameters
     )

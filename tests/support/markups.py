@@ -8,6 +8,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from podium.metric import hosted
+from podium.metric.parameters import defaults
 from podium.scoring import evaluating
 
 
@@ -19,7 +20,7 @@ class Evaluated:
     ) -> None:
         loaded = hosted.load(name)
         self.metric = loaded.module
-        arguments = dict(zip(hosted.defaults(loaded), more)) | parameters
+        arguments = dict(zip(defaults(loaded), more)) | parameters
         arguments["row_id_column_name"] = "document_id"
         evaluation = evaluating.evaluate(evaluating.prepare(loaded, solution, arguments), submission)
         self.evaluation, self.prepared, self.numbers = evaluation, evaluation.prepared, evaluation.statistics

@@ -21,7 +21,7 @@ from podium.hosting.competition import Competition, keep_parameters
 from podium.hosting.competition_pages import PAGES, pages, to_edit
 from podium.hosting.folders import PERFECT, PUBLIC, STARTER
 from podium.hosting.kaggle import acceptance, client, emulate
-from podium.metric import hosted
+from podium.metric.parameters import values_of
 from podium.metric.shapes import demand
 from podium.scoring import evaluating
 from podium.scoring.evaluating import PARTS, USAGE
@@ -430,7 +430,7 @@ def _clicks(plan: Publication) -> str:
     """The instructions for what the host has to do by hand on the site, unless it is done."""
     complete = "on" if plan.metric.complete_submission else "off"
     better = "on" if plan.better == "higher" else "off"
-    parameters = hosted.settings(plan.metric, plan.arguments)
+    parameters = values_of(plan.metric, plan.arguments)
     settings = "".join(f"\n       {name} = {value}" for name, value in parameters.items())
     chosen = f", with these parameters:{settings}" if parameters else "; it has no parameters."
     return f"""\

@@ -83,6 +83,8 @@ def _run_turns(models: list[Model], rows: list[Row], out: Path, plan: Plan, exec
     session = 1 + max((row.session for row in rows), default=0)
     warm: set[str] = set()
     while turns := next_turns(models, rows, plan, warm):
+        for name in (RUNTIMES, FAILED):  # of an earlier session: they are there if all has ended
+            (out / name).unlink(missing_ok=True)
         for ended in execute(turns):
             earlier = [row for row in rows if row.key == ended.key]
             row = _recognized(ended, earlier, out)._replace(session=session)

@@ -175,6 +175,17 @@ def test_stopped_anywhere_it_goes_on_and_warms_up_again(tmp_path):
     assert idle.ran == []
 
 
+def test_runtimes_are_there_only_if_all_runs_have_ended(tmp_path):
+    player = Player({"A": 1.0})
+    play(tmp_path, player)
+    assert (tmp_path / "out" / "runtimes.csv").exists()
+    late = Player({"A": 1.0, "B": 1.0})
+    late.stop_after = 1
+    with pytest.raises(KeyboardInterrupt):
+        play(tmp_path, late)
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.csv")) == ["runs.csv"]
+
+
 def test_a_model_that_has_changed_runs_again_and_a_line_says_so(tmp_path, capsys):
     play(tmp_path, Player({"A": 1.0, "B": 2.0}))
     player = Player({"A": 1.0, "B": 2.0})

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -124,10 +125,17 @@ def _templates_are_compiled_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _packages_are_listed_once() -> Iterator[None]:
-    """List the installed packages once for all bundles, because this takes longer than to make one."""
+    """Read about each installed package once, because every board, run and bundle asks for versions."""
     with pytest.MonkeyPatch.context() as patch:
-        listed = functools.cache(importlib.metadata.packages_distributions)
-        patch.setattr(importlib.metadata, "packages_distributions", listed)
+        for name in ("packages_distributions", "version"):
+            patch.setattr(importlib.metadata, name, functools.cache(getattr(importlib.metadata, name)))
+
+        @functools.cache
+        def distributions() -> list[SimpleNamespace]:
+            found = importlib.metadata.distributions()
+            return [SimpleNamespace(name=each.name, version=each.version) for each in found]
+
+        patch.setattr("podium.running.hardware.metadata", SimpleNamespace(distributions=distributions))
         yield
 
 

@@ -54,8 +54,10 @@ def patterns() -> Iterator[Used]:
         known = _imported(name) if "re." in path.read_text(encoding="utf-8") else {}
         names = _names_of_constants(tree)
         for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and ast.unparse(call.func).startswith("re."):
-                function = ast.unparse(call.func)[3:]
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                continue
+            if getattr(call.func.value, "id", "") == "re":
+                function = call.func.attr
                 if (found := _pattern(call, function, known)) is not None:
                     of_name = uses.get((path.stem, names.get(call, "")), set())
                     functions = of_name or {function}

@@ -13,6 +13,7 @@ from podium.contest import pipeline
 from podium.metric import hosted
 from podium.scoring import misfits
 from tests.support import command_line
+from tests.support.host_line import stay_in_process
 
 ACCURACY = 'float((solution["label"] == submission["label"]).mean())'
 ERROR = 'float(((solution["price"] - submission["price"]) ** 2).mean() ** 0.5)'
@@ -198,8 +199,9 @@ def changed(folder: Path, solution: pipeline.Solution, changes: dict[str, Change
 
 
 def test_a_board_says_what_differs_and_shows_no_label_of_the_solution(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    stay_in_process(monkeypatch, tmp_path)
     changes: dict[str, Change] = {
         "good": lambda table: table,
         "ends": of_ids(lambda each: each[:-4]),
@@ -229,8 +231,9 @@ def test_a_board_says_what_differs_and_shows_no_label_of_the_solution(
 
 
 def test_a_board_of_one_part_compares_with_the_rows_of_this_part(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    stay_in_process(monkeypatch, tmp_path)
     solution = opened(tmp_path, ERROR, NUMBERS)
     parts = solution.frame.assign(Usage=["Public", "Private", "Private"] * 4)
     parts[parts["Usage"] == "Private"].to_csv(tmp_path / "private.csv", index=False)

@@ -15,6 +15,7 @@ import podium
 from podium.common.errors import HostError
 from podium.ranking.cautions import shared_mistakes
 from tests.support.finished_run import TEAMS as TEAMS_OF_RUN
+from tests.support.host_line import stay_in_process
 
 ROWS, TEAMS, WRONG = 200, 8, 6
 QUICK = {"resamples": 0, "jobs": 1}
@@ -54,7 +55,9 @@ def competition(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pd.DataFrame({"id": range(ROWS), "label": key}).to_csv(folder / "solution.csv", index=False)
     for name, complete, sign in (("metric", False, "=="), ("complete", True, "=="), ("inverted", False, "!=")):
         (folder / f"{name}.py").write_text(ACCURACY.format(complete=complete, sign=sign))
-    ranked(folder, folder / "board")
+    with pytest.MonkeyPatch.context() as patch:
+        stay_in_process(patch, folder)
+        ranked(folder, folder / "board")
     return folder
 
 

@@ -102,11 +102,7 @@ SLIPS = {
     "score() returns NaN": ("return float(prepared", "return np.nan * float(prepared", "score() gives nan"),
     "score() keeps the last submission": (CALL, CALL + KEEPING, "found 0.5 and then 0.6"),
     "statistics() ends the process": (NUMBERS, "axis=exit(3))", "SystemExit: 3"),
-    "a name of podium's own": (
-        '"my_metric"',
-        '"scifact"',
-        "'scifact', the name of a built-in metric",
-    ),
+    "a name of podium's own": ('"my_metric"', '"scifact"', "'scifact', the name of a built-in metric"),
     "a flag of another kind": ("", "COMPLETE_SUBMISSION = 'no'", "expected bool, found str 'no'"),
     "prepare of another kind": ("", "prepare = 3", "prepare: expected a function, found int"),
     "an error as it is loaded": ("", "1 / 0", "ZeroDivisionError: division by zero (metric.py, line"),

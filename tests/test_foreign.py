@@ -36,11 +36,7 @@ OTHERS = {
 
 @pytest.mark.parametrize(("source", "told"), OTHERS.values(), ids=OTHERS)
 def test_a_file_of_another_kind_is_not_executed(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    source: str,
-    told: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], source: str, told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("other.py").write_text(TRACE + source)

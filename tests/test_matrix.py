@@ -312,8 +312,7 @@ MADE = {  # the options that inputs take
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "number"),
-    [(name, number) for name in MADE_FROM for number in range(len(OF_MAKE))],
+    ("name", "number"), [(name, number) for name in MADE_FROM for number in range(len(OF_MAKE))]
 )
 @pytest.mark.filterwarnings(
     "ignore:.* rows of the test set stand in public/train.csv", "ignore:annotations outside the 25 types"

@@ -567,10 +567,7 @@ def test_sources_of_labels_read_refuse_and_count_the_same(source):
             r"probabilities from 0 to 1, .* token 2 of window 0: -3\.0 to 4\.0",
         ),
         (["O", "B-Klaim", "O"], "names or indices of the labels .*, found 'B-Klaim' for token 1"),
-        (
-            [[[0.5, 0.5]]] * 3,
-            "predictions: expected a label or probabilities for each token, found an",
-        ),
+        ([[[0.5, 0.5]]] * 3, "predictions: expected a label or probabilities for each token, found an"),
     ):
         with pytest.raises(ValueError, match=message):
             source(given, columns if isinstance(given, np.ndarray) else None)

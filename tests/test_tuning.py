@@ -399,16 +399,8 @@ def test_the_gaps_of_a_table_may_be_as_the_console_prints_them(tmp_path):
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        (
-            FIELD.replace("Lead", "Leed"),
-            [],
-            "row number 1: expected a type in the column discourse_type, ",
-        ),
-        (
-            FIELD.replace("Claim", "Lead"),
-            [],
-            "row number 2: expected another one than in row",
-        ),
+        (FIELD.replace("Lead", "Leed"), [], "row number 1: expected a type in the column discourse_type, "),
+        (FIELD.replace("Claim", "Lead"), [], "row number 2: expected another one than in row"),
         (FIELD.replace("0.655", "655"), [], "row number 1: expected a number from 0 to 1 in the column min_"),
         (GAPS, [], "row number 1: expected a number of words, or none in the column join_gap, found 'two'"),
         (FIELD.replace("min_words,", "words,"), [], "expected the column min_words, found disc"),

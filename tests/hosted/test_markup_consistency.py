@@ -16,11 +16,7 @@ from hypothesis import strategies as st
 
 from podium.metric import hosted
 from tests.support.examples import examples, some
-from tests.support.markup_consistency_transcription import (
-    Transcription,
-    corpus,
-    every_accordance,
-)
+from tests.support.markup_consistency_transcription import Transcription, corpus, every_accordance
 from tests.support.markups import ELEMENT_MARKUPS, Evaluated, crowded_element, solution_of, submission_of
 from tests.support.samples import case_of
 

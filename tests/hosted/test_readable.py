@@ -93,10 +93,7 @@ def test_an_essay_by_hand() -> None:
     expected = {"M1": m1, "M2": m2, "M3": m3, "M4": m4, "M5": m5, "M6": m6}
     expected["M"] = (m1 + 2 * m2 + m3 + m4 + m5) / 6
     assert values == pytest.approx({name: 100 * value for name, value in expected.items()})
-    assert pairs == [
-        (0, 0, 0.5, 0.5, True, True, True),
-        (1, 1, 0.5, 0.5, True, False, True),
-    ]
+    assert pairs == [(0, 0, 0.5, 0.5, True, True, True), (1, 1, 0.5, 0.5, True, False, True)]
 
 
 def test_the_relative_measures_by_hand() -> None:
@@ -190,10 +187,7 @@ JUDGMENT = "m7: expected the experts' judgment in percent, from 0 to 100. Wrong 
             "a weight. Give a file with it: podium score --side FILE, or podium rank --side FOLDER",
         ),
         ({"m7": [50, None]}, f"{JUDGMENT} 1 row of the submission: document_id d1 (missing)"),
-        (
-            {"m7": [-1, "101"]},
-            f"{JUDGMENT} 2 rows of the submission: document_id d0 ('-1') and 1 more",
-        ),
+        ({"m7": [-1, "101"]}, f"{JUDGMENT} 2 rows of the submission: document_id d0 ('-1') and 1 more"),
     ],
 )
 def test_a_missing_judgment_is_the_hosts_fault(column: dict[str, Any], message: str) -> None:

@@ -26,10 +26,7 @@ def test_predictions_that_start_at_the_same_word_are_ordered_by_end_type_and_d1(
 
 def test_words_of_a_discarded_segment_are_used_up():
     # The second segment keeps word 6 alone. It is discarded, but word 6 stays used.
-    assert kept((0, "Lead", 0, 5, 1), (0, "Claim", 3, 6, 1), (0, "Evidence", 6, 9, 1)) == [
-        (0, 0, 5),
-        (2, 7, 9),
-    ]
+    assert kept((0, "Lead", 0, 5, 1), (0, "Claim", 3, 6, 1), (0, "Evidence", 6, 9, 1)) == [(0, 0, 5), (2, 7, 9)]
 
 
 def test_a_one_word_segment_that_lost_nothing_stays():

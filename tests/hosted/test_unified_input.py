@@ -240,10 +240,7 @@ def test_columns_of_the_sub_populations(truth):
 def test_other_faults_of_the_solution(truth):
     assert complaint(truth.head(0)) == "the solution: expected at least one row, found none"
     for wrong, message in (
-        (
-            truth.replace("Lead", "Headline"),
-            "discourse_type: expected one of Lead, .* 1 row of the solution",
-        ),
+        (truth.replace("Lead", "Headline"), "discourse_type: expected one of Lead, .* 1 row of the solution"),
         (truth.replace("5 6 7 8 9", "5 7"), "predictionstring: expected .* in 1 row of the solution"),
         (truth.replace({"essay_id": {"A": None}}), "essay_id: expected a value .* in 2 rows of the solution"),
     ):

@@ -11,15 +11,7 @@ from podium.hosting.kaggle import acceptance, emulate, fresh
 from podium.metric import hosted
 from podium.scoring import evaluating
 from podium.scoring.alignment import OTHER_ROWS
-from tests.support.host_line import (
-    ACCURACY,
-    EQUAL,
-    ROOT,
-    SOLUTION,
-    SUBMISSION,
-    every_metric,
-    run_podium,
-)
+from tests.support.host_line import ACCURACY, EQUAL, ROOT, SOLUTION, SUBMISSION, every_metric, run_podium
 
 METRIC = ROOT / "metric.py"
 

@@ -73,10 +73,7 @@ def test_a_word_that_kaggle_takes_for_empty_is_named(capsys, tmp_path):
     assert (
         code,
         f"note  has no word that Kaggle takes for empty: the solution: Kaggle takes '{word}'" in out,
-    ) == (
-        4,
-        True,
-    )
+    ) == (4, True)
     assert (
         "FAIL  is read by Kaggle as by podium: sample_submission.csv: solution, column label, row number "
         in out
@@ -96,10 +93,7 @@ def test_a_submission_that_kaggle_rejects_fails_the_check(capsys, tmp_path):
     assert (
         code,
         "FAIL  returns a finite float: Kaggle rejects the submission: Submission contains " in out,
-    ) == (
-        4,
-        True,
-    )
+    ) == (4, True)
 
 
 def test_labels_that_are_true_or_false_are_answered_by_such(capsys, tmp_path):

@@ -223,12 +223,7 @@ def test_a_part_on_which_a_metric_fails_is_named_in_every_mode(
     truth = pd.read_csv(PAIR[0])
     truth[(truth["Usage"] == "Private") | (truth["label"] == "cat")].to_csv("one.csv", index=False)
     pd.read_csv("one.csv")[["id"]].assign(label="dog").to_csv("dogs.csv", index=False)
-    for command in (
-        ["check"],
-        ["check", "--quick"],
-        ["emulate"],
-        ["score", "--metric"],
-    ):
+    for command in (["check"], ["check", "--quick"], ["emulate"], ["score", "--metric"]):
         code, out, err = run_podium(capsys, *command, "hosts.py", "one.csv", "dogs.csv")
         assert code == 4
         assert "ValueError: one class" in out + err

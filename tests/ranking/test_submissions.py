@@ -338,13 +338,7 @@ def test_the_folder_of_podium_run_has_submissions_runtimes_and_failed_models(say
     command = json.loads((says_folder / "final" / "run.json").read_text())["command"]
     assert command[:4] == ["podium", "rank", str(says_folder / "solution.csv"), str(ran)]
     assert podium.verify(says_folder / "final", jobs=1)
-    assert (
-        rank_says(
-            says_folder / "run" / "runtimes.csv",
-            teams="run/submissions",
-        )[0]
-        == 0
-    )
+    assert rank_says(says_folder / "run" / "runtimes.csv", teams="run/submissions")[0] == 0
     again = json.loads((says_folder / "final" / "run.json").read_text())
     assert again["inputs"]["failed"]["path"] == "../run/failed.csv"
 

@@ -205,12 +205,7 @@ def board_of_inputs(says_folder, says, rank_says, kept):
         ("m.csv", "A,teams/a.csv", "A,teams/a3.csv", "A/a.csv"),
         ("m.csv", "A,teams/a2.csv", "B,teams/a2.csv", "A/a2.csv"),
         ("m.csv", "2026-01-02", "2025-01-02", "A/a.csv: submitted_at is 2025-01-02, was 2026-01-02"),
-        (
-            "m.csv",
-            ",2026-01-01,",
-            ",,",
-            "B/b.csv: submitted_at is not given, was 2026-01-01",
-        ),
+        ("m.csv", ",2026-01-01,", ",,", "B/b.csv: submitted_at is not given, was 2026-01-01"),
         ("m.csv", "0.4", "0.9", "A/a2.csv: public_score is 0.9, was 0.4"),
         ("runtimes.csv", "4.1", "9", "the runtimes "),
         ("failed.csv", "died", "lives", "first in line"),
@@ -278,10 +273,7 @@ SPRUNG = "raise SystemExit('executed')"
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (
-            with_("helper.py", SPRUNG),
-            "helper.py beside the metric has changed since the earlier run: ",
-        ),
+        (with_("helper.py", SPRUNG), "helper.py beside the metric has changed since the earlier run: "),
         (with_("companion.py", SPRUNG), "companion.py beside the metric has changed"),
         (
             with_("companion.py", f"from . import other\n{COMPANION}"),

@@ -143,8 +143,7 @@ def test_a_container_is_named_by_its_image(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "image",
-    ["", "--privileged", "a b", "a\nb", "../x", "é", "x" * 1000, "dir:/etc", "oci-archive:/x.tar"],
+    "image", ["", "--privileged", "a b", "a\nb", "../x", "é", "x" * 1000, "dir:/etc", "oci-archive:/x.tar"]
 )
 def test_an_image_that_is_none(tmp_path: Path, image: str) -> None:
     failure = find_model(write_model(tmp_path / "Blue", image, "container.txt"), "Blue")

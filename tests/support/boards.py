@@ -14,18 +14,10 @@ from tests.support.examples import examples
 QUICK = settings(examples(40), derandomize=True)
 
 TABLE_2 = pd.DataFrame(
-    {
-        "team": ["Red", "Blue", "Green", "Yellow"],
-        "score": [0.6, 0.595, 0.59, 0.58],
-        "runtime": [50, 45, 48, 40],
-    }
+    {"team": ["Red", "Blue", "Green", "Yellow"], "score": [0.6, 0.595, 0.59, 0.58], "runtime": [50, 45, 48, 40]}
 )
 TABLE_3 = pd.DataFrame(
-    {
-        "team": ["Red", "Green", "Blue", "Yellow"],
-        "score": [0.6, 0.59, 0.55, 0.25],
-        "runtime": [50.4, 48, 45, 5],
-    }
+    {"team": ["Red", "Green", "Blue", "Yellow"], "score": [0.6, 0.59, 0.55, 0.25], "runtime": [50.4, 48, 45, 5]}
 )
 
 Row = tuple[str, object, object] | tuple[str, object, object, object]

@@ -94,12 +94,7 @@ def distributions() -> st.SearchStrategy[tuple[float, float]]:
 
 # type; distance from the last segment; words; effectiveness
 TRUE_STEPS = st.lists(
-    one_of_each(
-        (0, 2, 2, 1, 3, 4, 5, 6),
-        (0, 0, 0, 0, 1, 3, -1, -2),
-        (5, 3, 4, 5, 6, 1, 2, 8),
-        (1, 0),
-    ),
+    one_of_each((0, 2, 2, 1, 3, 4, 5, 6), (0, 0, 0, 0, 1, 3, -1, -2), (5, 3, 4, 5, 6, 1, 2, 8), (1, 0)),
     min_size=1,
     max_size=6,
 )

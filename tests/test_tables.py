@@ -182,7 +182,7 @@ NUMBERED = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("written", ["{}", "{}.0", "00{}", "+{}", " {}"])
+@pytest.mark.parametrize("written", ["{}", "{}.0", "+{}"])
 def test_ids_of_items_are_those_that_a_platform_reads(tmp_path, capsys, monkeypatch, written):
     """Kaggle's reader sees the same whole numbers in both tables, and every command agrees with it."""
     stay_in_process(monkeypatch, tmp_path)

@@ -127,7 +127,7 @@ def corrected(evaluation: object, cause: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize("cause", SPOILT)
 def test_the_first_line_names_what_was_spoilt(cause):
-    truth = make_truth()
+    truth = make_truth(90)
     guess = spoil(truth, cause, 0.9 if cause == "effectiveness" else 0.3)
     evaluation = evaluate(truth, guess, subpopulation_column_names="ell_status")
     gained = {

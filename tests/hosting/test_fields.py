@@ -25,7 +25,7 @@ def higher_is_better() -> bool:
 def column(submission: pd.DataFrame, name: str) -> pd.Series:
     if name not in submission:
         raise ParticipantVisibleError(f"expected a column {name}")
-    if name != "tags" and not pd.api.types.is_numeric_dtype(submission[name]):
+    if not pd.api.types.is_numeric_dtype(submission[name]):
         raise ParticipantVisibleError(f"{name}: expected numbers")
     return submission[name]
 
@@ -36,16 +36,6 @@ SERIES = (
     + """
     error = (solution["sales"] - column(submission, "sales")).abs()
     return float(error[solution["sales"].notna()].mean())
-"""
-)
-TAGS = (
-    HEAD.replace("HIGHER", "True")
-    + """
-    values = []
-    for truth, answer in zip(solution["tags"], column(submission, "tags").astype(str)):
-        one, other = set(truth.split()), set(answer.split())
-        values.append(len(one & other) / len(one | other))
-    return float(np.mean(values))
 """
 )
 RANKING = (
@@ -60,16 +50,6 @@ RANKING = (
         ideal = float((best * weights).sum())
         values.append(float((gains * weights).sum()) / ideal if ideal else 1.0)
     return float(np.mean(values))
-"""
-)
-SURVIVAL = (
-    HEAD.replace("HIGHER", "True")
-    + """
-    time, event = solution["months"].to_numpy(), solution["died"].to_numpy()
-    risk = -column(submission, "months").to_numpy()
-    comparable = (time[:, None] < time) & (event[:, None] == 1)
-    right = (risk[:, None] > risk) + 0.5 * (risk[:, None] == risk)
-    return float(right[comparable].mean())
 """
 )
 BOXES = (
@@ -104,26 +84,11 @@ def labels_of_series() -> pd.DataFrame:
     return pd.DataFrame({"id": [f"{shop}_{day}" for shop in "ab" for day in DAYS], "sales": sales})
 
 
-def labels_of_tags() -> pd.DataFrame:
-    """One to three tags of each photo."""
-    tags = [
-        " ".join(sorted(RANDOM.choice(["sea", "sky", "tree", "fog"], 1 + n % 3, False))) for n in range(120)
-    ]
-    return pd.DataFrame({"photo": [f"p{n:03}" for n in range(120)], "tags": tags})
-
-
 def labels_of_ranking() -> pd.DataFrame:
     """Six documents for each query."""
     names = [(f"q{query}", f"q{query}-d{number}") for query in range(30) for number in range(6)]
     table = pd.DataFrame(names, columns=["query", "pair"])
     return table.assign(relevance=RANDOM.integers(0, 4, len(table)))
-
-
-def labels_of_survival() -> pd.DataFrame:
-    """Months until death or the end of the study."""
-    months = np.round(RANDOM.exponential(30, 150), 1)
-    died = (RANDOM.random(150) < 0.7).astype(int)
-    return pd.DataFrame({"patient": np.arange(150) * 7 + 3, "months": months, "died": died})
 
 
 def labels_of_boxes() -> pd.DataFrame:
@@ -136,12 +101,9 @@ def labels_of_boxes() -> pd.DataFrame:
 
 
 FIELDS: dict[str, tuple[str, Any, list[str]]] = {
-    "a time series with gaps": (SERIES, labels_of_series, []),
-    "several labels": (TAGS, labels_of_tags, []),
+    "a time series with gaps": (SERIES, labels_of_series, ["--new-ids", "--test", "0.8"]),
     "a ranking": (RANKING, labels_of_ranking, ["--items", "query", "--set", "row_id_column_name=pair"]),
-    "survival": (SURVIVAL, labels_of_survival, ["--new-ids", "--test", "0.8"]),
     "boxes": (BOXES, labels_of_boxes, []),
-    "podium new": ("", labels_of_tags, []),
 }
 DATES = ["--start", "2027-01-15", "--switch", "2027-04-01", "--end", "2027-04-15"]
 
@@ -159,13 +121,8 @@ def test_a_metric_of_another_field_has_the_same_scores_everywhere(
 ):
     source, labels, options = FIELDS[field]
     metric, files, truth = tmp_path / "mine.py", tmp_path / "files", tmp_path / "labels.csv"
-    if source:
-        metric.write_text(source)
-        labels().to_csv(truth, index=False)
-    else:
-        metric, truth = tmp_path / "mine", tmp_path / "mine" / "samples" / "solution.csv"
-        monkeypatch.chdir(tmp_path)
-        assert run_podium(capsys, "new", "mine")[0] == 0
+    metric.write_text(source)
+    labels().to_csv(truth, index=False)
     code, report, err = run_podium(capsys, "make", truth, "--metric", metric, "--out", files, *options)
     assert code == 0, err
     row = re.search(r"sample_submission.csv \| (\S+) \| (\S+) \|", report)

@@ -315,8 +315,12 @@ def tokenizer_of(kind: str) -> Tokenizer:
     return tokenizer
 
 
-@pytest.mark.parametrize("labels", [LABELS, BIOES], ids=["BIO", "BIOES"])
-@pytest.mark.parametrize("kind", ["byte-level BPE", "WordPiece", "Unigram"])
+# Every kind of tokenizer, with one of the schemes.
+TOKENIZERS = {"byte-level BPE": LABELS, "WordPiece": BIOES, "Unigram": LABELS}
+KINDS = pytest.mark.parametrize(("kind", "labels"), TOKENIZERS.items(), ids=TOKENIZERS)
+
+
+@KINDS
 def test_tags_and_back_in_windows_with_a_stride(kind, labels):
     tokenizer = tokenizer_of(kind)
     tokenizer.enable_truncation(max_length=64, stride=24)

@@ -12,7 +12,7 @@ from examples.essays import make_competition
 from podium import spans
 from podium.metric import hosted
 from podium.spans import LABELS, bio_tags, from_quotes, from_tokens, from_word_ids, from_words
-from tests.test_spans import BIOES, disjoint, make_texts, offsets_of_words, tokenizer_of, triples
+from tests.test_spans import BIOES, KINDS, disjoint, make_texts, offsets_of_words, tokenizer_of, triples
 
 ALPHABETICAL = sorted(LABELS)
 
@@ -67,8 +67,7 @@ def test_offsets_that_start_again_in_every_word_are_refused():
 # --- words --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("labels", [LABELS, BIOES], ids=["BIO", "BIOES"])
-@pytest.mark.parametrize("kind", ["byte-level BPE", "WordPiece", "Unigram"])
+@KINDS
 def test_words_that_were_tokenized_come_back(kind, labels):
     texts = [" ".join(text.split()) for text in make_texts(25, seed=11)]
     truths = disjoint(np.random.default_rng(12), [len(text.split()) for text in texts])

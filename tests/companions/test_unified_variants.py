@@ -59,7 +59,7 @@ WORTH = {
 }
 
 
-@pytest.fixture(scope="module", params=range(4))
+@pytest.fixture(scope="module", params=[1, 3, 7, 8])
 def case(request):
     """A made-up competition with overlapping predictions."""
     solution, submission = make_competition(25, seed=request.param, shared_words=False)

@@ -208,6 +208,6 @@ def test_every_pattern_takes_linear_time() -> None:
     assert [slow for used in found if (slow := slow_text(used))] == []
 
 
-@pytest.mark.parametrize("pattern", [r"[\s_-]+\d", r"\s*\(", r"[^\w\s][\W_]*\w\S*", r"\.\d*[1-9]\d*x"])
+@pytest.mark.parametrize("pattern", [r"[\s_-]+\d", r"[^\w\s][\W_]*\w\S*", r"\.\d*[1-9]\d*x"])
 def test_quadratic_patterns_are_found(pattern: str) -> None:
     assert slow_text(Used("here", re.compile(pattern), True))

@@ -18,9 +18,9 @@ FROZEN = sorted(Path(__file__).with_name("frozen").glob(f"{MAJOR}.0*"))
 TABLE, PAGE = "final_leaderboard.csv", "board.html"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def computed(finished_run):
-    """What comes out of the inputs of the board."""
+    """What comes out of the inputs of the board, computed once for all tests that leave these alone."""
     facts = run_json.read(finished_run / "final")
     options = run_json.options_of(facts, finished_run / "final")
     files = submissions.find(options.submissions)

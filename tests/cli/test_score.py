@@ -452,7 +452,7 @@ def test_any_file_with_a_score(call, accuracy, tmp_path):
     assert call(*accuracy[:-1], tmp_path / "wrong.csv") == (3, "", "error: no column answer\n")
     truth = pd.DataFrame({"id": range(60), "answer": [0, 1, 1] * 20, "Usage": ["Public", "Private"] * 30})
     two = (truth.drop(columns="Usage").assign(answer=(truth["id"] % step > 0) * 1) for step in (4, 7))
-    told = call(truth, *two, *accuracy[:2])[1]
+    told = call(truth, *two, *accuracy[:2], "--bootstrap", 200)[1]
     assert "with 60 items, " in told
     assert " with 30 items (Public) and " in told
     code, out, err = call(*accuracy, "--rows", "x.csv")

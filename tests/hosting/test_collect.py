@@ -21,7 +21,7 @@ from podium.hosting import collecting
 from podium.hosting.collecting import collect
 from podium.metric import hosted
 from podium.tables import archives
-from tests.support.host_line import run_podium
+from tests.support.host_line import run_podium, source_of
 
 # Most exports here have no table, and one test asks for the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:there is no table of submissions")
@@ -486,7 +486,8 @@ def test_two_commands_lead_from_codabench_to_a_board_that_names_who_differs(
     parts = ["Public", "Private"] * 10
     rows = [f"{row},{y},{part}\n" for (row, y), part in zip(truth.items(), parts)]
     (tmp_path / "solution.csv").write_text("id,y,Usage\n" + "".join(rows))
-    (tmp_path / "accuracy.py").write_text(ACCURACY)
+    share = 'return float((solution["y"].to_numpy() == submission["y"].to_numpy()).mean())'
+    (tmp_path / "accuracy.py").write_text(source_of(share))
     entries, shown = [], ["Username,fact_sheet_answers,Private(12)-Score"]
     for number, owner in enumerate(["ann_b", "PhaseId8", "müller"], 101):
         right = number - 95
@@ -506,25 +507,6 @@ def test_two_commands_lead_from_codabench_to_a_board_that_names_who_differs(
     assert code == 0
     assert "2 of 3 teams have the score that Codabench showed (4 digits" in said
     assert "PhaseId8 has 0.3000 here and 0.3100 there" in said
-
-
-ACCURACY = '''"""Accuracy."""
-
-import pandas as pd
-
-
-class ParticipantVisibleError(Exception):
-    pass
-
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    """Share of the rows that are right."""
-    return float((solution["y"].to_numpy() == submission["y"].to_numpy()).mean())
-
-
-def higher_is_better() -> bool:
-    return True
-'''
 
 
 def test_without_the_table_nobody_knows_what_failed(tmp_path: Path) -> None:

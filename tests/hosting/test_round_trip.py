@@ -8,26 +8,17 @@ import pytest
 
 from podium.hosting import making
 from podium.metric import hosted
-from tests.support.host_line import run_podium
+from tests.support.host_line import run_podium, source_of
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
 # It has no opinion on rows without a label.
-LABELED = """
-import pandas as pd
-
-class ParticipantVisibleError(Exception):
-    pass
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    if "label" not in submission:
-        raise ParticipantVisibleError("expected a column label")
-    kept = solution["label"].notna()
-    return float((solution["label"] == submission["label"])[kept].mean())
-
-def higher_is_better() -> bool:
-    return True
-"""
+LABELED = source_of(
+    'if "label" not in submission:',
+    '    raise ParticipantVisibleError("expected a column label")',
+    'kept = solution["label"].notna()',
+    'return float((solution["label"] == submission["label"])[kept].mean())',
+)
 WORDS = ["cat", "owl", "dog", "cat", "cat", "owl"]
 
 

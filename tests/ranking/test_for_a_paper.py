@@ -8,17 +8,13 @@ import numpy as np
 import pandas as pd
 
 from podium import cli
+from tests.support.host_line import source_of
 
-LOW = """
-import pandas as pd
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    both = solution.merge(submission, on=row_id_column_name)
-    return float((both["x"] - both["y"]).abs().mean())
-
-def higher_is_better(**_: object) -> bool:
-    return False
-"""
+LOW = source_of(
+    "both = solution.merge(submission, on=row_id_column_name)",
+    'return float((both["x"] - both["y"]).abs().mean())',
+    higher=False,
+)
 ROOT = Path(__file__).parents[2]
 
 

@@ -11,16 +11,9 @@ from podium.common.errors import UsageError
 from podium.ranking import half_samples, store
 from podium.ranking.examining import How
 from podium.statistics import halves
+from tests.support.host_line import source_of
 
-ACCURACY = """
-import pandas as pd
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    return float((solution["y"] == submission["y"]).mean())
-
-def higher_is_better() -> bool:
-    return True
-"""
+ACCURACY = source_of("return float((solution['y'] == submission['y']).mean())")
 TEAMS = {"Ada": 0.05, "Bo": 0.1, "Cy": 0.1, "Di": 0.3}
 ROWS = 120
 
@@ -155,7 +148,7 @@ def prepare(solution: pd.DataFrame, row_id_column_name: str) -> object:
 
 @pytest.mark.slow
 def test_rows_of_one_patient_are_drawn_together_by_a_metric_with_statistics(files):
-    (files / "accuracy.py").write_text("import numpy as np\n" + ACCURACY + WITH_STATISTICS)
+    (files / "accuracy.py").write_text(ACCURACY + WITH_STATISTICS)
     alone, together = (rank(files, out, items=items) for out, items in (("a", ""), ("b", "patient")))
     assert "60 patients decide." in together.summary
     assert together.leaderboard["score"].tolist() == alone.leaderboard["score"].tolist()

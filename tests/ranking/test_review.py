@@ -15,28 +15,10 @@ import podium
 from podium.common.errors import HostError
 from podium.ranking.cautions import shared_mistakes
 from tests.support.finished_run import TEAMS as TEAMS_OF_RUN
-from tests.support.host_line import stay_in_process
+from tests.support.host_line import source_of, stay_in_process
 
 ROWS, TEAMS, WRONG = 200, 8, 6
 QUICK = {"resamples": 0, "jobs": 1}
-ACCURACY = """
-import pandas as pd
-
-COMPLETE_SUBMISSION = {complete}
-
-class ParticipantVisibleError(Exception):
-    pass
-
-class HostVisibleError(Exception):
-    pass
-
-def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
-    given = submission.set_index("id").loc[solution["id"], "label"].to_numpy()
-    return float((solution["label"].to_numpy() {sign} given).mean())
-
-def higher_is_better() -> bool:
-    return True
-"""
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +35,11 @@ def competition(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     key = np.where(np.arange(ROWS) < WRONG, (truth + 1) % 4, truth)
     pd.DataFrame({"id": range(ROWS), "label": key}).to_csv(folder / "solution.csv", index=False)
+    given = 'given = submission.set_index("id").loc[solution["id"], "label"].to_numpy()'
     for name, complete, sign in (("metric", False, "=="), ("complete", True, "=="), ("inverted", False, "!=")):
-        (folder / f"{name}.py").write_text(ACCURACY.format(complete=complete, sign=sign))
+        share = f'return float((solution["label"].to_numpy() {sign} given).mean())'
+        source = source_of(given, share, head=f"COMPLETE_SUBMISSION = {complete}")
+        (folder / f"{name}.py").write_text(source)
     with pytest.MonkeyPatch.context() as patch:
         stay_in_process(patch, folder)
         ranked(folder, folder / "board")

@@ -15,6 +15,7 @@ from podium import cli, statistics
 from podium.common.errors import UsageError
 from podium.metric import hosted
 from podium.report import paper
+from tests.support.host_line import source_of
 
 SOLUTION, SUBMISSION = (
     pd.read_csv(hosted.ROOT / name) for name in ("solution_sample.csv", "sample_submission.csv")
@@ -108,12 +109,9 @@ def test_csv_has_all_digits(evaluations: Any, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_lower_may_be_better(tmp_path: Path) -> None:
-    (tmp_path / "mae.py").write_text(
-        "import pandas as pd\n\n\ndef higher_is_better() -> bool:\n    return False\n\n\n"
-        "def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:\n"
-        "    both = solution.merge(submission, on=row_id_column_name)\n"
-        "    return float((both['y_x'] - both['y_y']).abs().mean())\n"
-    )
+    both = "both = solution.merge(submission, on=row_id_column_name)"
+    error = "return float((both['y_x'] - both['y_y']).abs().mean())"
+    (tmp_path / "mae.py").write_text(source_of(both, error, higher=False))
     draw = np.random.default_rng(0)
     solution = pd.DataFrame({"id": range(40), "y": draw.normal(size=40)})
     near, far = (solution.assign(y=solution["y"] + draw.normal(size=40) * by) for by in (0.1, 1.0))

@@ -56,6 +56,26 @@ def score(
 def higher_is_better() -> bool:
     return True
 """
+
+
+def source_of(*lines: str, higher: bool = True, head: str = "") -> str:
+    """The source of a metric without parameters, whose score() has these lines."""
+    body = "\n    ".join(lines)
+    return f"""{head}
+import numpy as np
+import pandas as pd
+
+class ParticipantVisibleError(Exception):
+    pass
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    {body}
+
+def higher_is_better() -> bool:
+    return {higher}
+"""
+
+
 EQUAL = "return points * float((solution['answer'] == submission['answer']).mean())"  # a BODY
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from podium.running.measuring import Used
+from podium.running.measuring import Used, answer_of
 
 NAME = "podium"
 ITSELF = f"{NAME}-itself"  # the group into which podium moves, where groups are made beside it
@@ -30,10 +30,10 @@ numbers = itertools.count()  # gives the groups of this process different names
 
 
 class Group(NamedTuple):
-    """The control group of one run."""
+    """The control group of one run, or the one in which podium makes these."""
 
     folder: Path
-    holds_cores: bool  # whether it keeps its processes on their cores
+    holds_cores: bool  # whether the group of a run keeps its processes on their cores
 
     @property
     def door(self) -> Path:
@@ -54,13 +54,6 @@ class Group(NamedTuple):
         )
 
 
-class Parent(NamedTuple):
-    """The group in which podium makes others."""
-
-    folder: Path
-    controllers: tuple[str, ...]  # whose limits these can have
-
-
 def is_available() -> bool:
     """Whether podium can make control groups on this machine."""
     return parent() is not None
@@ -69,7 +62,7 @@ def is_available() -> bool:
 def holds_cores() -> bool:
     """Whether control groups keep models on their cores."""
     made_in = parent()
-    return made_in is not None and "cpuset" in made_in.controllers
+    return made_in is not None and made_in.holds_cores
 
 
 @contextlib.contextmanager
@@ -77,14 +70,13 @@ def group_of_a_run(memory: int, processes: int, cores: list[int]) -> Iterator[Gr
     """Make a control group for one run, and remove it afterwards."""
     made_in = parent()
     assert made_in is not None
-    folder = made_in.folder / f"{NAME}-{os.getpid()}-{next(numbers)}"
-    group = Group(folder, "cpuset" in made_in.controllers)
+    group = made_in._replace(folder=made_in.folder / f"{NAME}-{os.getpid()}-{next(numbers)}")
     try:
-        folder.mkdir()
+        group.folder.mkdir()
         _limit(group, memory, processes, cores)
         yield group
     finally:
-        _remove(folder)
+        _remove(group.folder)
 
 
 def _limit(group: Group, memory: int, processes: int, cores: list[int]) -> None:
@@ -110,7 +102,7 @@ def _remove(folder: Path) -> None:
 
 
 @functools.cache
-def parent() -> Parent | None:
+def parent() -> Group | None:
     """The group in which podium can make groups; None if there is none, or a needed controller is missing."""
     found = _found_parent()
     for left in found.folder.glob(f"{NAME}-[0-9]*") if found else ():
@@ -121,7 +113,7 @@ def parent() -> Parent | None:
     return found
 
 
-def _found_parent() -> Parent | None:
+def _found_parent() -> Group | None:
     """The group that was delegated to podium, or the root group of the machine.
 
     A group that was not delegated is left alone: systemd stops a unit in which the kernel has killed a process
@@ -131,10 +123,10 @@ def _found_parent() -> Parent | None:
         for own in [mount / path for path in _own_groups()]:
             above = own.parent if own.name == ITSELF else own
             if _is_delegated(above, mount) and (held := _handed_down(above, CONTROLLERS, to_empty=True)):
-                return Parent(above, held)
+                return Group(above, "cpuset" in held)
         # Without cpuset, which systemd takes from the root group as soon as no unit asks for it.
-        if held := _handed_down(mount, NEEDED, to_empty=False):
-            return Parent(mount, held)
+        if _handed_down(mount, NEEDED, to_empty=False):
+            return Group(mount, False)
     return None
 
 
@@ -150,8 +142,7 @@ def _is_delegated(group: Path, mount: Path) -> bool:
     if not os.access(group / "cgroup.subtree_control", os.W_OK) or shutil.which("systemctl") is None:
         return False
     with contextlib.suppress(subprocess.TimeoutExpired):
-        answer = subprocess.run(question, capture_output=True, text=True, timeout=SECONDS_TO_ANSWER)
-        return answer.stdout.strip() == "yes"
+        return answer_of(*question, seconds=SECONDS_TO_ANSWER).stdout.strip() == "yes"
     return False
 
 

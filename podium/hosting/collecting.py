@@ -15,7 +15,7 @@ import re
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -192,6 +192,13 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
         elif rows:
             made = made._replace(reason="it is not in the table of submissions")
         entries.append(made)
+    _require_entries(bulks, entries, seen or failed)
+    if rows and seen and seen.isdisjoint(rows):
+        expected, found = min(seen), next(iter(rows))
+        raise HostError(
+            f"Submission ID: expected the numbers of the entries, such as {expected}, found others, such as "
+            f"{printable(found)[:40]!r}: is it the table of this download?"
+        )
     for number, row in rows.items():
         if number not in seen:
             reason = "it was not downloaded" + (f" ({failed[number]})" if number in failed else "")
@@ -204,6 +211,16 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
             stacklevel=4,
         )
     return entries
+
+
+def _require_entries(bulks: Sequence[Path], others: Sequence[Entry], known: Collection[str]) -> None:
+    """Refuse downloads that neither have an entry nor say why they lack one."""
+    if not known:
+        found = listed([printable(each.source)[:60] for each in others], 3) or "nothing"
+        raise UsageError(
+            f"{listed([*map(str, bulks)])}: expected entries of Codabench, such as "
+            f"101_ada_PhaseId8_2027-03-02:20-30_sub.zip, found {found}"
+        )
 
 
 def _members_of_all(bulks: Sequence[Path]) -> Iterator[archives.Member]:
@@ -256,6 +273,8 @@ def _sent_in(name: str, packed: int, read: Callable[[], bytes]) -> Sent:
     """Read the one file in the zip of an entry, found as the scoring program finds it."""
     content = read()
     if not zipfile.is_zipfile(io.BytesIO(content)):
+        if name.lower().endswith(".zip"):
+            raise archives.LeftOut("it is damaged: its content is no zip")
         return Sent(name, {"": content}, packed)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [member for member in archive.infolist() if not member.is_dir()]

@@ -140,6 +140,7 @@ HOSTILE = {
     "link": (packed((link("submission.csv"), "/etc/passwd")), "it is a link"),
     "many": (packed(*((f"{n}.csv", "") for n in range(1_001))), "it has 1,001 files, more than 1,000"),
     "damaged": (PLAIN[:-30] + PLAIN[-22:], "it is damaged: "),
+    "cut": (PLAIN[:60], "it is damaged: its content is no zip"),
 }
 
 
@@ -448,9 +449,11 @@ def test_teams_that_cannot_be_published_or_look_alike_are_listed(tmp_path: Path)
 
 def test_other_files_and_folders_are_refused(tmp_path: Path) -> None:
     path = bulk(tmp_path / "bulk.zip", [("readme.txt", b"x")])
-    assert outcomes(collect("codabench", path, out=tmp_path / "out")) == {
-        "readme.txt": "its name is not that of an entry of Codabench"
-    }
+    with pytest.raises(UsageError, match=r"bulk\.zip: expected entries of Codabench, .* found readme\.txt"):
+        collect("codabench", path, out=tmp_path / "out")
+    with pytest.raises(UsageError, match=r"expected entries of Codabench, .* found nothing"):
+        collect("codabench", bulk(tmp_path / "empty.zip", []), out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine", "utf-8")
     with pytest.raises(UsageError, match="expected a new folder, or one that podium collect has written"):
@@ -464,6 +467,13 @@ def test_other_files_and_folders_are_refused(tmp_path: Path) -> None:
         collect("codabench", table(tmp_path / "table.csv"), out=tmp_path / "other")
     with pytest.raises(UsageError, match="expected one of the sites codabench"):
         collect("drivendata", path, out=tmp_path / "other")
+
+
+def test_a_table_of_other_entries_is_refused(tmp_path: Path) -> None:
+    path = bulk(tmp_path / "bulk.zip", [(entry(7, "ann"), PLAIN)])
+    others = table(tmp_path / "t.csv", (8, "ann", "Finished", "Final"))
+    with pytest.raises(HostError, match=r"Submission ID: .* such as 7, found others, such as '8'"):
+        collect("codabench", path, others, out=tmp_path / "out")
 
 
 def test_the_command_says_what_was_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

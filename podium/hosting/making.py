@@ -72,6 +72,18 @@ class Labeled(NamedTuple):
         """Take the rows of some parts."""
         return self.taken(np.flatnonzero(np.isin(self.parts, parts)))
 
+    def spellings(self, row_id: str) -> dict[str, str]:
+        """How the labels write each id, which a metric may get as a number: 00183 for 183."""
+        return dict(zip(ids.texts(self.labels[row_id]), self.cells[row_id]))
+
+    def made(self, frame: pd.DataFrame, metric: Metric, row_id: str) -> pd.DataFrame:
+        """The cells of a submission that was made of these labels, with ids as these write them."""
+        cells = as_texts(frame, metric)
+        if row_id not in cells:
+            return cells
+        spelled = self.spellings(row_id)
+        return cells.assign(**{row_id: [spelled.get(text, text) for text in ids.texts(frame[row_id])]})
+
 
 class Sample(NamedTuple):
     """A sample submission."""
@@ -96,6 +108,7 @@ def make_files(
     arguments = dict(parameters)
     everything, row_id, parts = _drawn(metric, path, arguments, draw)
     names = order.renamed(everything.labels[row_id], draw.seed) if draw.new_ids else {}
+    spelled = everything.spellings(row_id)
     everything = _renamed(everything, row_id, names)
     known = _known(everything.labels, metric.companion.public_columns, public_columns)
     learned, tested = everything.of(TRAIN), everything.of(*PARTS, IGNORED)
@@ -115,7 +128,11 @@ def make_files(
     doubts = _doubts_of_order(everything, tested, shown, [row_id, *known], draw, is_shuffled)
     return Files(
         public,
-        _private(tested, None if perfect is None else as_texts(perfect, metric), names),
+        _private(
+            tested,
+            None if perfect is None else tested.made(perfect, metric, row_id),
+            {spelled[old]: new for old, new in names.items()},
+        ),
         "\n\n".join(report) + "\n",
         [*solution.notices, *parts.doubts, *doubts],
         solution,
@@ -325,7 +342,7 @@ def _sample(
         named = set[str]().union(*columns_named(metric, solution.arguments).values())
         known = learned.labels if len(learned.labels) else truth
         frame = samples.made(solution, truth, row_id, no_answers, named, known)
-    return Sample(frame, as_texts(frame, metric))
+    return Sample(frame, tested.made(frame, metric, row_id))
 
 
 def _about_sample(shown: Sample, drawn: Labeled, no_answers: Collection[str]) -> list[str]:

@@ -937,6 +937,20 @@ def test_ids_in_the_order_of_the_labels_are_told_and_get_other_names(capsys, tmp
         assert sorted(map(tuple, old.to_numpy())) == sorted(map(tuple, labels.to_numpy()))
 
 
+@pytest.mark.usefixtures("in_process")
+def test_ids_stay_as_the_labels_write_them(capsys, tmp_path):
+    """Also where a metric gets them as numbers."""
+    labels = SORTED.assign(id=[f"{n:05}" for n in range(120)])
+    assert run_podium(capsys, *one_metric(tmp_path, labels), "--test", 0.5)[0] == 0
+    names = "private/solution.csv", "public/sample_submission.csv", "public/train.csv"
+    solution, sample, learned = (pd.read_csv(tmp_path / "out" / name, dtype=str)["id"] for name in names)
+    assert sorted([*sample, *learned]) == sorted([*solution, *learned]) == labels["id"].tolist()
+    line = one_metric(tmp_path, labels)
+    assert run_podium(capsys, *line[:-1], tmp_path / "renamed", "--new-ids")[0] == 0
+    renamed = pd.read_csv(tmp_path / "renamed" / "private" / "new_ids.csv", dtype=str)
+    assert sorted(renamed["old"]) == labels["id"].tolist()
+
+
 IDS = [f"h{n:03}" for n in range(80)]
 LABELS = ["cat", "dog"] * 40
 

@@ -1,11 +1,13 @@
 """The samples of a new metric from a host's own labels, so that an edited metric still fits them."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from podium.common.errors import HostError
+from podium.hosting.columns import ids_behind_index
 from podium.scoring.evaluating import PARTS, USAGE
 from podium.tables.formats import read_texts
 
@@ -25,6 +27,12 @@ def of_labels(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     if len(columns) < 2 or len(labels) < 2:
         expected = "ids in the first column, answers in the last one, and at least two rows with both"
         raise HostError(f"{path}: expected {expected}, found {len(columns):,} columns, {len(labels):,} rows")
+    if other := ids_behind_index(labels):
+        warnings.warn(
+            f"the ids are taken from {columns[0]}, the first column, which seems to count the rows: if they "
+            f"stand in {other}, put it first",
+            stacklevel=2,
+        )
     some = np.unique(np.linspace(0, len(labels) - 1, MOST_ROWS).astype(int))
     solution = labels.iloc[some].reset_index(drop=True)
     submission = solution[[columns[0]]].assign(**{columns[-1]: np.roll(solution[columns[-1]], 1)})

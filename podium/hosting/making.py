@@ -47,7 +47,6 @@ from podium.tables.formats import csv_bytes
 
 TEXT = "text"
 NEW_IDS = "new_ids.csv"
-INDICES = ("index", "level_0", "Unnamed: 0")  # what pandas calls a column that counts rows
 IDS_ALONE = (
     f"Participants get the ids of the test set and nothing else about it: {PUBLIC}/ has no {TEST}. Name the "
     "columns of the labels that they may know, such as features, by --public-columns."
@@ -169,45 +168,33 @@ def _drawn(
     source = read_once(path)
     labels = reading.read_solution(metric, source, arguments)
     row_id = str(arguments.get("row_id_column_name") or evaluating.row_ids(metric, labels))
+    doubts = columns.doubts_of_names(labels)
     labels = _with_ids_first(metric, labels, row_id)
     parts = splitting.parts_of(metric, labels, arguments, row_id, draw)
     parts.report.extend([labels.attrs[reading.READ]] if reading.READ in labels.attrs else [])
     parts.report.append(f"The ids of the rows are those of the column {row_id}.")
-    parts.doubts.extend([] if "row_id_column_name" in arguments else _doubt_of_ids(labels))
+    parts.doubts.extend(doubts)
+    if "row_id_column_name" not in arguments and (other := columns.ids_behind_index(labels)):
+        parts.doubts.append(
+            f"the ids of the rows are taken from {row_id}, the first column, which seems to count them: if "
+            f"they stand in {other}, give --set row_id_column_name={other}"
+        )
     everything = labels.drop(columns=[USAGE, draw.split], errors="ignore")
     cells = as_texts(everything, metric, source)
     return Labeled(everything, cells, parts.items, parts.parts), row_id, parts
 
 
 def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.DataFrame:
-    """Put the column of ids first, where every reader looks for it, and refuse an id twice."""
+    """Put the column of ids first, where every reader looks for it, and refuse an id twice, and none."""
     columns.check_present(labels, [row_id], "the labels")
     texts = ids.texts(labels[row_id])
+    columns.check_values(texts.where(texts != ""), "the labels")
     twice = np.flatnonzero(texts.duplicated(keep=False))
     if len(twice) and not (metric.is_built_in or metric.prepare or metric.complete_submission):
         found = f"{texts.iloc[twice[0]]!r} in {counted(int((texts == texts.iloc[twice[0]]).sum()), 'row')}"
         cure = "should the metric file say COMPLETE_SUBMISSION = True?"
         raise HostError(f"{row_id}: expected one row per id in the labels, found {found}; {cure}")
     return labels[[row_id, *(name for name in labels if name != row_id)]]
-
-
-def _doubt_of_ids(labels: pd.DataFrame) -> list[str]:
-    """Warn if the first column seems to be an index, and another one can have the ids."""
-    first, *others = map(str, labels)
-    able = ids.can_have_them(labels[others])
-    if first not in INDICES:
-        numbers = pd.to_numeric(labels[first], errors="coerce").sort_values().to_numpy()
-        is_count = (
-            len(numbers) > 0
-            and (np.arange(len(numbers)) + numbers[0] == numbers).all()
-            and numbers[0] in (0, 1)
-        )
-        able = [name for name in able if is_count and name.casefold().endswith("id")]
-    return [
-        f"the ids of the rows are taken from {first}, the first column, which seems to count them: if they "
-        f"stand in {name}, give --set row_id_column_name={name}"
-        for name in able[:1]
-    ]
 
 
 def _renamed(drawn: Labeled, row_id: str, names: Mapping[str, str]) -> Labeled:

@@ -170,7 +170,7 @@ def _groups(labels: pd.DataFrame, items: str, of_rows: Texts) -> Texts:
     by = ids.named(items, labels)
     columns.check_present(labels, by, "--items")
     for name in by:
-        _require_values(labels, name, "--items")
+        columns.check_values(labels[name], "--items")
         columns.check_one_value(ids.texts(labels[name]), of_rows, f"--items: expected one {name}")
     together = ids.together(labels, by)
     largest = np.bincount(together).max()
@@ -183,14 +183,6 @@ def _groups(labels: pd.DataFrame, items: str, of_rows: Texts) -> Texts:
     return ids.texts(labels[by[0]]).to_numpy()[first[together]]
 
 
-def _require_values(labels: pd.DataFrame, name: str, where: str) -> None:
-    """Refuse a column with an empty cell."""
-    missing = np.flatnonzero(labels[name].isna())
-    if len(missing):
-        expected = f"a value of {name} in every row of the labels"
-        raise HostError(f"{where}: expected {expected}, found none in row number {missing[0] + 1:,}")
-
-
 # ---- A split that is there already -----------------------------------------------------------------------
 
 
@@ -200,9 +192,12 @@ def as_split(labels: pd.DataFrame, name: str, groups: Texts, draw: Draw) -> tupl
     Returns what the report says of it, too.
     """
     columns.check_present(labels, [name], "--split")
-    _require_values(labels, name, "the parts")
+    columns.check_values(labels[name], "the parts")
     values = ids.texts(labels[name]).str.strip().str.casefold()
-    given = {value.casefold(): _meaning(part) for value, part in draw.meanings.items()}
+    given = {value.strip().casefold(): _meaning(part) for value, part in draw.meanings.items()}
+    if absent := sorted(given.keys() - set(values)):
+        there = listed(sorted(set(ids.texts(labels[name]))))
+        raise HostError(f"--split: expected values of {name}, such as {there}, found {listed(absent)}")
     parts = values.map(lambda value: given.get(value) or _meaning(value))
     if unknown := sorted(set(ids.texts(labels[name])[parts == ""])):
         example = f"--split {name}={TRAIN}:{unknown[0]}"

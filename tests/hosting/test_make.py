@@ -995,16 +995,36 @@ def test_an_id_twice_in_the_labels_is_told_of_the_labels(capsys, tmp_path):
     assert "error: id: expected one row per id in the labels, found 'h000' in 2 rows; should the metric " in err
 
 
+def test_a_row_without_an_id_is_refused(capsys, tmp_path):
+    line = one_metric(tmp_path, pd.DataFrame({"id": [*IDS[:-1], None], "answer": LABELS}))
+    code, _, err = run_podium(capsys, *line)
+    assert (code, "expected a value of id in every row of the labels, found none in row number 80" in err) == (
+        4,
+        True,
+    )
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_space_in_the_name_of_a_column_is_told(capsys, tmp_path):
+    labels = pd.DataFrame({"id": IDS, "answer": LABELS, " Usage": ["Public", "Private"] * 40})
+    code, _, err = run_podium(capsys, *one_metric(tmp_path, labels))
+    assert (code, "columns with a space before or after their name: ' Usage'" in err) == (0, True)
+
+
 @pytest.mark.usefixtures("in_process")
 @pytest.mark.parametrize(
     ("names", "is_told"), [(["index", "house"], True), (["row", "houseid"], True), (["row", "house"], False)]
 )
-def test_an_index_that_is_taken_for_the_ids_is_told(capsys, tmp_path, names, is_told):
+@pytest.mark.filterwarnings("default:the ids are taken from")
+def test_an_index_that_is_taken_for_the_ids_is_told(capsys, tmp_path, monkeypatch, names, is_told):
     """As reset_index() leaves it; the true ids would stand in the solution alone."""
     labels = pd.DataFrame({names[0]: range(80), names[1]: IDS, "answer": LABELS})
     code, out, err = run_podium(capsys, *one_metric(tmp_path, labels.sample(frac=1, random_state=0)))
     assert (code, f"The ids of the rows are those of the column {names[0]}." in out) == (0, True)
     assert (f"in {names[1]}, give --set row_id_column_name={names[1]}" in err) == is_told
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run_podium(capsys, "new", "own", "--labels", "labels.csv")
+    assert (code, f"if they stand in {names[1]}, put it first" in err) == (0, is_told)
 
 
 @pytest.mark.usefixtures("in_process")
@@ -1186,6 +1206,11 @@ def test_an_answer_that_no_neighbor_tells_gives_no_warning(capsys, labels):
             ["--split", "answer=train:cat,train:dog"],
             4,
             "answer: expected Public rows in the labels, found none",
+        ),
+        (
+            ["--split", "answer=train:cat,test:dog,private:eel"],
+            4,
+            "--split: expected values of answer, such as cat, dog, found eel",
         ),
     ],
 )

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from podium.common.wording import counted
+from podium.hosting import columns
 from podium.hosting.essays.corpus import EFFECTIVENESS, FULL_TEXT, UNTOLD, Corpus
 from podium.hosting.essays.places import BEYOND, CONTRADICTED, COUNTED, DIFFERENT
 from podium.hosting.folders import section
@@ -32,8 +33,8 @@ def warnings_of_counts(counts: Mapping[str, int], segments: int, essays: int, na
 
 
 def warnings_of_columns(corpus: Corpus, chosen: pd.DataFrame) -> list[str]:
-    """Say which texts are missing, and whether the effectiveness is."""
-    warnings = []
+    """Say which names are odd, which texts are missing, and whether the effectiveness is."""
+    warnings = columns.doubts_of_names(corpus.names)
     if FULL_TEXT not in chosen:
         warnings.append(
             f"the corpus has no column {FULL_TEXT}: put the texts of the essays into public/ yourself"

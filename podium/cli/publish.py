@@ -9,6 +9,7 @@ are in files/kaggle/pages; edit them and start the command again. Settings of yo
 files/kaggle/host.json. If a public file reveals the solution, nothing is sent.
 """
 
+import math
 import re
 import typing
 from collections.abc import Sequence
@@ -19,8 +20,10 @@ from typing import Annotated, Literal
 from podium.cli import arguments
 from podium.cli.arguments import OfCompetition
 from podium.common.errors import UsageError
+from podium.common.options import Values
 from podium.hosting.terms import LAST_DATE
 
+minutes = Values("minutes, such as 60", lambda number: 0 <= number < math.inf, float)
 StepName = Literal["create", "pages", "data", "solution", "settings", "metric", "sandbox", "benchmark"]
 
 
@@ -55,9 +58,9 @@ class Options(OfCompetition):
     step: Sequence[StepName] = ()
     dry_run: bool = False
     slug: str | None = None
-    template: int | None = None
+    template: Annotated[int | None, arguments.positive] = None
     no_benchmark: bool = False
-    wait: float = 60.0
+    wait: Annotated[float, minutes] = 60.0
 
 
 def run(options: Options) -> None:

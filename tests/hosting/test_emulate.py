@@ -31,6 +31,17 @@ def accuracy(tmp_path):
     return write
 
 
+@pytest.mark.parametrize("command", ["check", "emulate"])
+def test_tables_in_the_wrong_order_and_no_tables_are_told(capsys, accuracy, command):
+    metric, truth, guess = accuracy(EQUAL)
+    code, out, err = run_podium(capsys, command, metric, guess, truth)
+    assert (code, out) == (4, "")
+    assert f"give the solution first, then the submission: {truth} has a column Usage" in err
+    code, out, err = run_podium(capsys, command, metric, truth, metric)
+    assert (code, out) == (3, "")
+    assert "is not a CSV table: expected " in err
+
+
 # --- every metric of the project, good and bad ------------------------------------------------------
 
 

@@ -426,6 +426,7 @@ USAGE = {
     ("--slug", "Not a slug"): "--slug Not a slug: expected lower-case letters, digits and single hyphens",
     ("--slug", "12"): "--slug 12: expected lower-case letters, digits and single hyphens",
     ("--deadline", PAST, "--dry-run"): f"--deadline: {IN_THE_FUTURE}",
+    ("--wait", "nan"): "argument --wait: expected minutes, such as 60, found nan",
 }
 HOST = {
     "{": 'expected {"competition": {…}, "settings": {…}}, found no JSON: ',

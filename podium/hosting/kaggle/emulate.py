@@ -21,7 +21,7 @@ from podium.metric import adapted, hosted, shapes
 from podium.metric.shapes import FINITE, Finding, Level
 from podium.scoring import evaluating, misfits
 from podium.scoring.alignment import aligned
-from podium.scoring.evaluating import ALL
+from podium.scoring.evaluating import ALL, USAGE
 from podium.tables import ids
 from podium.tables.files import AS_CSV, Location, not_utf_8, read_bytes
 from podium.tables.formats import PARQUET, csv_bytes, csv_of, parse_table
@@ -119,7 +119,11 @@ def read_tables(
     truth = solution if isinstance(solution, pd.DataFrame) else read_solution(metric, solution, row_id)
     if row_id is None:
         row_id = str(truth.columns[0]) if metric is None else evaluating.row_ids(metric, truth)
-    return truth, ids.as_in(truth, read_submission(metric, submission, row_id), [row_id]), row_id
+    answers = read_submission(metric, submission, row_id)
+    if USAGE in answers and USAGE not in truth:
+        found = f"{submission} has a column {USAGE}, and the first table has none"
+        raise HostError(f"give the solution first, then the submission: {found}")
+    return truth, ids.as_in(truth, answers, [row_id]), row_id
 
 
 def _is_csv(path: Location) -> bool:
@@ -145,6 +149,7 @@ def _read_csv(path: Location, error: type[ToolError], row_id: str | None) -> pd.
     except UnicodeDecodeError:
         raise error(f"{path}: {not_utf_8(io.BytesIO(content))}; {AS_CSV}") from None
     except (ValueError, csv.Error) as problem:
+        parse_table(content, str(path), set(), error)  # which says it in other words than those of pandas
         raise error(f"{path} is not a CSV table: {' '.join(str(problem).split())}") from None
     texts = parse_table(content, str(path), {row_id}, error)
     return table.assign(**{row_id: texts[row_id]}) if row_id in table and row_id in texts else table

@@ -15,7 +15,7 @@ import re
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -192,13 +192,10 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
         elif rows:
             made = made._replace(reason="it is not in the table of submissions")
         entries.append(made)
-    _require_entries(bulks, entries, seen or failed)
+    if not (seen or failed):
+        raise _no_download(bulks, entries)
     if rows and seen and seen.isdisjoint(rows):
-        expected, found = min(seen), next(iter(rows))
-        raise HostError(
-            f"Submission ID: expected the numbers of the entries, such as {expected}, found others, such as "
-            f"{printable(found)[:40]!r}: is it the table of this download?"
-        )
+        raise _other_table(min(seen), next(iter(rows)))
     for number, row in rows.items():
         if number not in seen:
             reason = "it was not downloaded" + (f" ({failed[number]})" if number in failed else "")
@@ -213,14 +210,19 @@ def of_codabench(exports: Sequence[Path]) -> list[Entry]:
     return entries
 
 
-def _require_entries(bulks: Sequence[Path], others: Sequence[Entry], known: Collection[str]) -> None:
-    """Refuse downloads that neither have an entry nor say why they lack one."""
-    if not known:
-        found = listed([printable(each.source)[:60] for each in others], 3) or "nothing"
-        raise UsageError(
-            f"{listed([*map(str, bulks)])}: expected entries of Codabench, such as "
-            f"101_ada_PhaseId8_2027-03-02:20-30_sub.zip, found {found}"
-        )
+def _no_download(bulks: Sequence[Path], others: Sequence[Entry]) -> UsageError:
+    """What is said of downloads that neither have an entry nor say why they lack one."""
+    found = listed([printable(each.source)[:60] for each in others], 3) or "nothing"
+    expected = "entries of Codabench, such as 101_ada_PhaseId8_2027-03-02:20-30_sub.zip"
+    return UsageError(f"{listed([*map(str, bulks)])}: expected {expected}, found {found}")
+
+
+def _other_table(expected: str, found: str) -> HostError:
+    """What is said of a table that has none of the entries."""
+    return HostError(
+        f"Submission ID: expected the numbers of the entries, such as {expected}, found others, such as "
+        f"{printable(found)[:40]!r}: is it the table of this download?"
+    )
 
 
 def _members_of_all(bulks: Sequence[Path]) -> Iterator[archives.Member]:

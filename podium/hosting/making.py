@@ -106,9 +106,7 @@ def make_files(
     """Make the files of a competition from official labels; participants get the public columns, too."""
     arguments = dict(parameters)
     everything, row_id, parts = _drawn(metric, path, arguments, draw)
-    names = order.renamed(everything.labels[row_id], draw.seed) if draw.new_ids else {}
-    spelled = everything.spellings(row_id)
-    everything = _renamed(everything, row_id, names)
+    everything, names, renamed = _renamed(everything, row_id, draw)
     known = _known(everything.labels, metric.companion.public_columns, public_columns)
     learned, tested = everything.of(TRAIN), everything.of(*PARTS, IGNORED)
     solution = _prepared(metric, tested, arguments)
@@ -127,11 +125,7 @@ def make_files(
     doubts = _doubts_of_order(everything, tested, shown, [row_id, *known], draw, is_shuffled)
     return Files(
         public,
-        _private(
-            tested,
-            None if perfect is None else tested.made(perfect, metric, row_id),
-            {spelled[old]: new for old, new in names.items()},
-        ),
+        _private(tested, None if perfect is None else tested.made(perfect, metric, row_id)) | renamed,
         "\n\n".join(report) + "\n",
         [*solution.notices, *parts.doubts, *doubts],
         solution,
@@ -197,14 +191,19 @@ def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.Dat
     return labels[[row_id, *(name for name in labels if name != row_id)]]
 
 
-def _renamed(drawn: Labeled, row_id: str, names: Mapping[str, str]) -> Labeled:
-    """Give the rows new ids."""
-    if not names:
-        return drawn
+def _renamed(
+    drawn: Labeled, row_id: str, draw: Draw
+) -> tuple[Labeled, dict[str, str], dict[str, pd.DataFrame]]:
+    """Give the rows new ids, if they shall have some; also return these by the old ones, and their table."""
+    if not draw.new_ids:
+        return drawn, {}, {}
+    names, spelled = order.renamed(drawn.labels[row_id], draw.seed), drawn.spellings(row_id)
+    table = text_table({"old": [spelled[old] for old in names], "new": list(names.values())})
     new = _new_names(drawn.labels[row_id], names)
     labels, cells = (table.assign(**{row_id: new}) for table in (drawn.labels, drawn.cells))
     items = np.array([names.get(item, item) for item in drawn.items], dtype=object)
-    return drawn._replace(labels=labels, cells=cells.astype({row_id: object}), items=items)
+    renamed = drawn._replace(labels=labels, cells=cells.astype({row_id: object}), items=items)
+    return renamed, names, {NEW_IDS: table}
 
 
 def _new_names(row_ids: pd.Series, names: Mapping[str, str]) -> pd.Series:
@@ -290,16 +289,10 @@ def _public(tested: Labeled, learned: Labeled, row_id: str, known: list[str]) ->
     return public
 
 
-def _private(
-    tested: Labeled, perfect: pd.DataFrame | None, names: Mapping[str, str]
-) -> dict[str, pd.DataFrame]:
+def _private(tested: Labeled, perfect: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
     """The tables for the host."""
     private = {SOLUTION: tested.cells.assign(**{USAGE: tested.parts})}
-    if perfect is not None:
-        private[PERFECT] = perfect
-    if names:
-        private[NEW_IDS] = text_table({"old": list(names), "new": list(names.values())})
-    return private
+    return private if perfect is None else private | {PERFECT: perfect}
 
 
 def _sample(

@@ -18,9 +18,10 @@ import pytest
 from podium.child import clean, forked, limits
 from podium.child.supervised import WorkerLostError
 from podium.child.workers import Workers, alone, nothing, spread, start_workers
-from podium.common.errors import SubmissionRejected
+from podium.common.errors import MetricError, NotAFile, SubmissionRejected, ToolError
 from podium.contest import pipeline
 from podium.metric import hosted
+from podium.metric.shapes import ContractError, failure
 from podium.tables.formats import parse_table
 
 linux_alone = pytest.mark.skipif(
@@ -318,6 +319,26 @@ def test_errors_come_with_what_led_to_them() -> None:
     assert isinstance(caught.value.__cause__, MemoryError)
     with pytest.raises(forked.CannotTravelError):
         alone(_lock, None)
+
+
+@linux_alone
+@pytest.mark.usefixtures("of_command")
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotAFile("a.csv", "a pipe"),
+        MetricError("TypeError", "; try another"),
+        ContractError(failure("finite", "expected a finite float")),
+    ],
+)
+def test_an_error_of_podium_stays_what_it_is(error: ToolError) -> None:
+    with pytest.raises(type(error)) as caught:
+        alone(_fail_with, error)
+    assert (str(caught.value), vars(caught.value)) == (str(error), vars(error))
+
+
+def _fail_with(error: ToolError) -> None:
+    raise error
 
 
 def _lock(_: object) -> Callable[[], None]:

@@ -36,6 +36,17 @@ class ToolError(Exception):
     exit_code: int  # the exit code of the command
     for_host = ""  # a sentence under the text, which no platform shows
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let an error travel from one process to another, whatever its class takes to be made."""
+        return _again, (type(self), self.args, vars(self))
+
+
+def _again(kind: type[ToolError], args: tuple[Any, ...], fields: dict[str, Any]) -> ToolError:
+    """Make an error again that was pickled."""
+    error = kind.__new__(kind, *args)
+    vars(error).update(fields)
+    return error
+
 
 class Differences(ToolError):
     """A published board differs from the board that its inputs lead to (exit code 1)."""

@@ -60,7 +60,12 @@ STRAY = """for number in range(30):
             except OSError:
                 continue
         """
-OTHERS = {"busy": "while True: pass", "strays": STRAY, "strays and ends": f"{STRAY}os._exit(5)"}
+OTHERS = {
+    "busy": "while True: pass",
+    "infinite": 'return float("inf")',
+    "strays": STRAY,
+    "strays and ends": f"{STRAY}os._exit(5)",
+}
 LINES = DEADLY | LEAVING | WAITING
 COMMANDS = {
     "score": "score solution.csv guess.csv --metric {metric}",
@@ -129,6 +134,7 @@ def running(folder: Path) -> list[str]:
         ("stops", "", "the metric stopped its process before there was a result: signal 19 (SIGSTOP)"),
         ("sleeps", "--idle-limit 1s", "gave no result: it has used no processor time for 1 s (--idle-limit)"),
         ("busy", "--time-limit 1s", "it has used more than 1 s of processor time (--time-limit)"),
+        ("infinite", "", "error: infinite.py, line 15: score(): expected a finite float"),
         ("session", "", ""),  # what it leaves behind ends with the command
         ("strays", "", ""),  # a zero on the pipe on which a child tells its exit code is no result
         ("strays and ends", "", "the metric ended its process before there was a result: exit code 5"),

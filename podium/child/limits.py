@@ -4,7 +4,7 @@ A Parquet file of a few kilobytes can expand to many gigabytes. Whoever reads a 
 limits::
 
     with limits.within(Limits()):
-        submission, notices = way.submitted(solution, path)
+        submission, notices = pipeline.submitted(solution, path)
         evaluation = way.scored(solution, submission)
 """
 

@@ -5,7 +5,7 @@ limits::
 
     with limits.within(Limits()):
         submission, notices = pipeline.submitted(solution, path)
-        evaluation = way.scored(solution, submission)
+        evaluation = pipeline.scored(solution, submission)
 """
 
 import math

@@ -325,7 +325,7 @@ def _placed(
         ends = at.ends[0][0] + shift, at.ends[0][1] + shift
         is_same = is_same and ends == place.ends[0]
         fragment["start"], fragment["end"] = ends
-    told.update({way.told for way, own in zip(sought.chosen, places) if own and way.told})
+    told.update({each.unusual for each, own in zip(sought.chosen, places) if own and each.unusual})
     return cell if is_same else _dump(value)
 
 

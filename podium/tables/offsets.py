@@ -16,7 +16,7 @@ from typing import NamedTuple
 from podium.common.wording import counted
 
 BYTE_ORDER_MARK = "\ufeff"
-# What a text needs so that a way of counting the ends of lines differs: see `Way.line_ends`.
+# What a text needs so that a way of counting the ends of lines differs: see `Counting.line_ends`.
 LINE_ENDS = "", "\r\n", "(?<!\r)\n"
 LINE_END = re.compile(r"\r[\n ]|[\r\n]|\\n")  # as texts have it, and as tools quote it
 SPACES = re.compile(r"(?:\s|\\n)+")
@@ -40,7 +40,7 @@ class FoundPlace(NamedTuple):
     is_sure: bool  # whether it quotes something, or every way of counting leads there
 
 
-class Way(NamedTuple):
+class Counting(NamedTuple):
     """A way of counting."""
 
     has_mark: bool  # whether a byte order mark counts that stands before the text
@@ -50,15 +50,15 @@ class Way(NamedTuple):
     with_end: bool = False  # whether the end is the last character, and not the one behind it
 
     @property
-    def told(self) -> str:
+    def unusual(self) -> str:
         """What is unusual about it, for messages."""
-        unusual = {
+        what_is_so = {
             "with other line ends": self.line_ends > 0,
             "in units of UTF-16": self.in_utf_16,
             "from 1": self.first == 1,
             "with ends that belong to the span": self.with_end,
         }
-        return ", ".join(what for what, is_so in unusual.items() if is_so)
+        return ", ".join(what for what, is_so in what_is_so.items() if is_so)
 
 
 class AnnotatedText:
@@ -77,8 +77,8 @@ class AnnotatedText:
         counted = itertools.product((0, 1), (False, True)) if wrote else [(0, False)]
         marks = (False,) if wrote and not marked else (marked, not marked)
         units = list(itertools.product(marks, line_ends, widths))
-        self._ways = [Way(*unit, *count) for count in counted for unit in units]
-        self._tables: dict[Way, tuple[Sequence[int], Sequence[int]]] = {}
+        self._ways = [Counting(*unit, *count) for count in counted for unit in units]
+        self._tables: dict[Counting, tuple[Sequence[int], Sequence[int]]] = {}
 
     def find(self, places: Sequence[Sequence[Place]]) -> list[list[FoundPlace]]:
         """Find the places of each annotator's annotations; a ValueError names one that is beyond the text.
@@ -95,7 +95,7 @@ class AnnotatedText:
                 break
         numbers = range(len(true))
         found = []
-        self.chosen = list[Way]()  # of each annotator
+        self.chosen = list[Counting]()  # of each annotator
         for annotator, own in enumerate(places):
             best = max(numbers, key=lambda number: (true[number][annotator], sum(true[number]), -number))
             self.chosen.append(self._ways[best])
@@ -106,7 +106,7 @@ class AnnotatedText:
         """Whether the quote of an annotation is true in some way of counting."""
         return any(self._is_true(place, way) for way in self._ways)
 
-    def _find_one(self, place: Place, best: Way) -> FoundPlace:
+    def _find_one(self, place: Place, best: Counting) -> FoundPlace:
         """Find the place of an annotation whose annotator mostly counts in this way."""
         if place.quote is not None:
             ways = [best, *self._ways]
@@ -116,7 +116,7 @@ class AnnotatedText:
         likely = [way for way in self._ways if way.has_mark == best.has_mark and way.line_ends < 2]
         return FoundPlace(ends, True, all(self._ends(place, way) == ends for way in likely))
 
-    def _is_true(self, place: Place, way: Way) -> bool:
+    def _is_true(self, place: Place, way: Counting) -> bool:
         """Whether the quote of an annotation is what stands at its place if offsets are counted in this way.
 
         Tools may replace the ends of lines in quotes by spaces, or leave them out, and fold white space.
@@ -128,7 +128,7 @@ class AnnotatedText:
         folded = SPACES.sub(" ", text) == SPACES.sub(" ", place.quote)  # as a browser shows it
         return folded or LINE_END.sub("", text) == LINE_END.sub("", place.quote)
 
-    def _counted(self, place: Place, way: Way) -> list[Ends]:
+    def _counted(self, place: Place, way: Counting) -> list[Ends]:
         """The place of an annotation in characters; a ValueError if it is beyond the text."""
         ends = self._ends(place, way)
         if ends is None:
@@ -138,7 +138,7 @@ class AnnotatedText:
             )
         return ends
 
-    def _ends(self, place: Place, way: Way) -> list[Ends] | None:
+    def _ends(self, place: Place, way: Counting) -> list[Ends] | None:
         """The place of an annotation in characters, or None if it is beyond the text."""
         starts, ends = self._table(way._replace(first=0, with_end=False))
         counted = [(start - way.first, end - way.first + way.with_end) for start, end in place.ends]
@@ -146,9 +146,9 @@ class AnnotatedText:
             return [(starts[start], ends[end] if start < end else starts[start]) for start, end in counted]
         return None
 
-    def _table(self, way: Way) -> tuple[Sequence[int], Sequence[int]]:
+    def _table(self, way: Counting) -> tuple[Sequence[int], Sequence[int]]:
         """For each offset the character that begins there, and the end of the character before."""
-        if way == Way(False, 0, False):
+        if way == Counting(False, 0, False):
             same = range(len(self.text) + 1)
             return same, same
         if way not in self._tables:

@@ -221,8 +221,19 @@ def test_only_ids_that_are_not_found_are_looked_at_one_by_one(capsys, folder, mo
         assert looked_at == []
     sample.write_text(sample.read_text().replace("\n7,", "\n007,"))
     code, _, told = run(capsys, "score", labels, sample, "--metric", folder / "series.py")
-    assert (code, "id: '007' is taken for 7, because all ids are whole numbers" in told) == (0, True)
+    taken = "id: '007' is taken for 7, because all ids are whole numbers\n"
+    assert (code, f"warning: {taken}" in told) == (0, True)
     assert set(looked_at) == {"007"}
+    (other := folder / "other.csv").write_text(sample.read_text())
+    code, printed, told = run(
+        capsys, "score", labels, sample, other, "--metric", folder / "series.py", "--json"
+    )
+    warnings = json.loads(printed)["warnings"]
+    assert (code, [warnings.count(f"{whose}{taken.strip()}") for whose in ("", f"{other}: ")], told) == (
+        0, [1, 1], "",
+    )  # fmt: skip
+    told = run(capsys, "score", labels, sample, other, "--metric", folder / "series.py")[2]
+    assert [told.count(f"warning: {whose}{taken}") for whose in ("", f"{other}: ")] == [1, 1]
 
 
 def test_ids_that_arrow_holds_in_pieces_are_the_same_ids():

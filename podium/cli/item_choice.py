@@ -29,18 +29,26 @@ class Done:
     name: str  # of the first submission
     evaluation: Evaluation  # of it
     others: dict[str, Evaluation]  # the other submissions by their names
-    renamed: list[str]  # what was changed in the first submission, such as names of columns
+    renamed: list[str]  # what was changed in the submissions, such as names of columns
     chosen: list[str]  # what a score of the chosen items alone hides
 
 
 def score_all(metric: Metric, parameters: dict[str, Any], options: Options, tell: Tell, show: Progress) -> Done:
     """Score submissions; `tell` gets notices that must be seen even if the next step rejects a file."""
     first, *others = options.submission
+    renamed = list[str]()
+
+    def note(notices: Iterable[str]) -> None:
+        """Keep notices, and tell them."""
+        kept = [*notices]
+        renamed.extend(kept)
+        tell(kept)
+
     texts = options.texts if is_table_name(options.texts or "") else None
     whole = pipeline.opened(metric, options.solution, parameters, show, first, texts)
     with limits.within(limits.Limits()):
-        submission, renamed = pipeline.submitted(whole, first, options.effectiveness)
-        tell(renamed)
+        submission, of_first = pipeline.submitted(whole, first, options.effectiveness)
+        note(of_first)
         if options.side_form is not None:
             write_side_form(whole, submission, options.side_form)
         if options.side is not None:
@@ -48,7 +56,7 @@ def score_all(metric: Metric, parameters: dict[str, Any], options: Options, tell
         part, notices = _chosen(whole, options)
         evaluation = pipeline.scored_alone(part, submission, show)
     name, *names = names_of(options.submission)
-    of_others = {each: _other(path, part, options, tell) for each, path in zip(names, others)}
+    of_others = {each: _other(path, part, options, note) for each, path in zip(names, others)}
     return Done(name, evaluation, of_others, renamed, notices)
 
 
@@ -58,14 +66,14 @@ def names_of(paths: Sequence[str]) -> Sequence[str]:
     return names if len(set(names)) == len(names) else paths
 
 
-def _other(path: str, solution: Solution, options: Options, tell: Tell) -> Evaluation:
+def _other(path: str, solution: Solution, options: Options, note: Tell) -> Evaluation:
     """Score another submission; an error names its file."""
     try:
         with limits.within(limits.Limits()):
             submission, renamed = pipeline.submitted(solution, path, options.effectiveness)
-            tell(f"{path}: {notice}" for notice in renamed)
+            note(f"{path}: {notice}" for notice in renamed)
             evaluation = pipeline.scored_alone(solution, submission)
-            tell(f"{path}: {notice}" for notice in evaluation.other_ids)
+            note(f"{path}: {notice}" for notice in evaluation.other_ids)
             return evaluation
     except SubmissionRejected as problem:
         raise SubmissionRejected(f"{path}: {problem}") from problem

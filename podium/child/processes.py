@@ -23,8 +23,13 @@ def ending(code: int) -> str:
     """
     if code >= 0:
         return f"exit code {code}"
-    name = signal.Signals(-code).name if -code in {*signal.Signals} else ""
+    name = signal_name(-code)
     return f"signal {-code} ({name})" if name else f"signal {-code}"
+
+
+def signal_name(number: int) -> str:
+    """The name of a signal, "" if it has none."""
+    return signal.Signals(number).name if number in {*signal.Signals} else ""
 
 
 def end_session(process: int) -> bool:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from podium.child.limits import Limits, within
+from podium.child.processes import signal_name
 from podium.common.errors import NotAFile, SubmissionRejected
 from podium.common.wording import printable
 from podium.running import settings as constants
@@ -58,7 +58,7 @@ def left_in(folder: str) -> Left:
 def judged(run: Run, in_time: bool, left: Left, settings: Settings, log: Log) -> Run:
     """Say what became of a run that was measured, and take the submission that it left."""
     number = -run.exit_code if run.exit_code < 0 else run.exit_code - 128  # of a signal
-    name = signal.Signals(number).name if number in {*signal.Signals} else ""
+    name = signal_name(number)
     if run.used.out_of_memory:
         outcome, reason = Outcome.MEMORY, _memory_limit(settings)
     elif run.used.machine_out_of_memory:

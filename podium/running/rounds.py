@@ -58,7 +58,11 @@ def run_all(
         rows = _still_valid(rows, models, out)
         if rows:
             tell(say("going_on", runs=rows, file=out / RUNS))
-        _run_turns(models, rows, out, plan, execute)
+        try:
+            _run_turns(models, rows, out, plan, execute)
+        except KeyboardInterrupt:
+            tell(say("runs_are_kept"))
+            raise
         said = results_of(models, rows, [*failures, *prepared.failures])
         failed = {failure[:2] for failure in said.failures}
         _remove_submissions([row for row in rows if (row.team, row.model) in failed], out)

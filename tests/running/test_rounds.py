@@ -175,7 +175,7 @@ def test_stopped_anywhere_it_goes_on_and_warms_up_again(tmp_path):
     assert idle.ran == []
 
 
-def test_runtimes_are_there_only_if_all_runs_have_ended(tmp_path):
+def test_runtimes_are_there_only_if_all_runs_have_ended(tmp_path, capsys):
     player = Player({"A": 1.0})
     play(tmp_path, player)
     assert (tmp_path / "out" / "runtimes.csv").exists()
@@ -184,6 +184,7 @@ def test_runtimes_are_there_only_if_all_runs_have_ended(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         play(tmp_path, late)
     assert sorted(path.name for path in (tmp_path / "out").glob("*.csv")) == ["runs.csv"]
+    assert capsys.readouterr().err.endswith("finished runs are kept: start the same command again to go on\n")
 
 
 def test_a_model_that_has_changed_runs_again_and_a_line_says_so(tmp_path, capsys):

@@ -180,6 +180,21 @@ def test_a_restated_passage_has_its_own_words_too():
     assert report[["first", "last"]].values.tolist() == [[4, 16], [17, 19], [23, 35]]
 
 
+@pytest.mark.filterwarnings("ignore:quotes that are not in their texts")
+@pytest.mark.parametrize(
+    ("text", "quote", "words"),
+    [
+        ("_ t", "_ t1", (-1, -1)),  # the words that both have are nothing but a mark of emphasis
+        ("I like cats \ud83d a lot", "cats \ud83d", (2, 3)),  # half of an emoji, where JSON was cut off
+        ("I like cats", "cats \ud83d", (2, 2)),
+    ],
+)
+def test_a_quote_of_marks_or_halves_of_characters_is_reported(text, quote, words):
+    report = from_quotes(text, [quote], "Claim", closeness=60).report
+    assert report["quote"].tolist() == [quote]
+    assert (report["first"][0], report["last"][0]) == words
+
+
 @pytest.mark.filterwarnings("ignore:.* not in their texts")
 @pytest.mark.parametrize("quote", ["*", "**", "()", "(a)", "-", "1.", "The moon is made of cheese", "al reedy"])
 def test_what_is_no_quote_of_the_essay_is_not_found(quote):

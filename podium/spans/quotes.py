@@ -26,6 +26,12 @@ from podium.tables.text_index import TextIndex
 __all__ = ["Quotes", "from_quotes"]
 
 EXACT, SPELLED, CLOSE, NOWHERE = "exact", "other spelling", "close", "not found"
+# The columns of the report. Texts are objects, since pandas's own cannot hold half of a character, such as the
+# end of JSON that was cut off.
+REPORT: dict[str, Any] = {
+    "essay": np.int64, "quote": object, "type": str, "found": str, "closeness": np.float64, "first": np.int64,
+    "last": np.int64, "text": object,
+}  # fmt: skip
 QUALITY = {EXACT: 1.02, SPELLED: 1.01, CLOSE: 1.0}  # times the closeness
 CLOSENESS = 90.0
 MOST_PLACES = 200  # how many occurrences of a quote in one essay are considered
@@ -179,9 +185,10 @@ def from_quotes(
         for row, place in zip(own.tolist(), essay_text.located(sought, closeness)):
             what = {"essay": number, "quote": quotes[row], "type": TYPES[given.kind[row]]}
             rows[row] = what | essay_text.described(place)
-    columns = ["essay", "quote", "type", "found", "closeness", "first", "last", "text"]
-    report = pd.DataFrame(rows, columns=columns)
-    first, last = (report[name].to_numpy(dtype=np.int64) for name in ("first", "last"))
+    report = pd.DataFrame(
+        {name: pd.Series([row[name] for row in rows], dtype=kind) for name, kind in REPORT.items()}
+    )
+    first, last = (report[name].to_numpy() for name in ("first", "last"))
     found = spans_of(given, first, last, first >= 0)
     missing = int((report["found"] == NOWHERE).sum()) - sum(not isinstance(quote, str) for quote in quotes)
     if missing:
@@ -308,6 +315,8 @@ class _Essay:
             _plain("".join(quote.words[begin : end + 1]))[0],
             _plain("".join(words[first : last + 1]))[0],
         )
+        if not (core or passage):  # as where words are nothing but the marks of emphasis
+            return None
         common = LCSseq.similarity(core, passage)
         # A word more or less counts half as much as another word.
         share = 200 * common / (len(core) + len(passage) - abs(len(core) - len(passage)) / 2)

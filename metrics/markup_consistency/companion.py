@@ -26,6 +26,7 @@ from podium.metric import hosted
 from podium.metric.contract import ScoredSubmission
 from podium.scoring import evaluating
 from podium.scoring.explain import ratio
+from podium.tables.frames import of_rows
 
 from . import importers, metric
 from .foreign import HOW, JSON_MIN
@@ -289,7 +290,7 @@ class Explanation(shared.Explanation):
                     partner, worth = partners.get(place, ((-1, -1, -1), np.nan))
                     rows.append((document_id, *names, level, *place, *span, tags, outcome, *partner, worth))
         rows.sort(key=lambda row: (row[:3], row[4:7]))
-        return self.named(pd.DataFrame(rows, columns=list(COLUMNS)))
+        return self.named(of_rows(rows, list(COLUMNS)))
 
 
 def _objects(markup: Any) -> Iterator[tuple[str, Place, Any]]:

@@ -23,6 +23,7 @@ from podium.markups.explanation import AMONG, WITH, Criteria
 from podium.markups.mistakes import Span
 from podium.metric.contract import ScoredSubmission
 from podium.tables import schema
+from podium.tables.frames import of_rows
 
 from . import metric
 
@@ -252,7 +253,7 @@ class Explanation(shared.Explanation):
             rows += [(item, second, first, "selection", *row) for row in theirs]
         rows.sort(key=lambda row: row[:5])
         columns = ["document_id", "markup", "against", "level", *COLUMNS]
-        return self.named(pd.DataFrame(rows, columns=columns))
+        return self.named(of_rows(rows, columns))
 
 
 companion = companion_of(

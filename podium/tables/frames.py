@@ -1,11 +1,15 @@
-"""The one door for tables and columns that people give in Python, from whichever library they come."""
+"""The one door for tables and columns that people give in Python, from whichever library they come.
 
+Tables of texts that strangers wrote in JSON are made here, too.
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-__all__ = ["as_frame", "as_list", "is_table"]
+__all__ = ["as_frame", "as_list", "is_table", "of_rows"]
 
 
 def is_table(given: object) -> bool:
@@ -30,6 +34,22 @@ def as_frame(given: Any, what: str) -> pd.DataFrame:
     elif isinstance(given, str | Path):
         hint = f"; read it with pandas.read_csv({str(given)!r})"
     raise TypeError(f"{what}: expected a pandas DataFrame, found {kind.removeprefix('builtins.')}{hint}")
+
+
+def of_rows(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
+    r"""Make a table of rows; half of a character, which JSON may have and pandas's texts cannot, is escaped.
+
+    >>> of_rows([["a\ud83d", 1]], ["tag", "words"])["tag"][0]
+    'a\\ud83d'
+    """
+    try:
+        return pd.DataFrame(rows, columns=[*columns])
+    except UnicodeEncodeError:
+        return pd.DataFrame([list(map(_whole, row)) for row in rows], columns=[*columns])
+
+
+def _whole(cell: Any) -> Any:
+    return cell.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(cell, str) else cell
 
 
 def as_list(given: Any) -> Any:

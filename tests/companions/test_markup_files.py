@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import podium
 from podium.cli import main
 from podium.common.errors import AccountWarning, HostError, SubmissionRejected, UsageError
 from podium.markups import files
@@ -293,3 +294,15 @@ def test_score_and_agreement_say_what_was_read(capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["read"] == [read]
     assert main(["agreement", *metric, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["read"] == read
+
+
+@pytest.mark.parametrize(("name", "mark"), [("readable", "w.redundant"), ("markup_consistency", "logic")])
+def test_half_of_an_emoji_in_a_tag_ends_no_explanation(tmp_path: Path, name: str, mark: str) -> None:
+    """A model whose output was cut off writes such; the metric compares it as it is."""
+    samples = hosted.folder(name) / "samples"
+    submission = pd.read_csv(samples / "submission.csv", dtype=str)
+    cut = submission.assign(markup=submission["markup"].str.replace(mark, f"{mark}\\ud83d", regex=False))
+    result = podium.score(pd.read_csv(samples / "solution.csv", dtype=str), cut, metric=name)
+    assert f"{mark}\\ud83d" in result.explanation.rows.to_csv()
+    result.report(tmp_path / "report.html")
+    assert "ud83d" in (tmp_path / "report.html").read_text(encoding="utf-8")

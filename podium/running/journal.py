@@ -5,19 +5,16 @@ Everybody may read it. What models printed when they failed may be texts of the 
 """
 
 import math
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.common.errors import UsageError
-from podium.common.options import as_option
-from podium.common.wording import printable, spreadsheet_original, spreadsheet_safe
+from podium.common.wording import spreadsheet_original, spreadsheet_safe
 from podium.running.measuring import Outcome
 from podium.running.models import key_of
 from podium.running.settings import RUNS
-from podium.running.submission import SUBMISSIONS
 from podium.tables.files import read_bytes, write_atomically
 from podium.tables.formats import csv_bytes, parse_rows
 
@@ -95,26 +92,10 @@ def submission_of(team: str, model: str, file: str) -> str:
 
 
 def read_journal(folder: Path) -> list[Row]:
-    """Read the journal in a folder of results, with what the models printed.
-
-    Files are removed by it, so it may only name what podium would have written.
-    """
+    """Read the journal in a folder of results, with what the models printed."""
     said = {tuple(run): printed for *run, printed in _read(folder / PRINTED, RUN_PRINTED)}
     rows = [Row(*cells) for cells in _read(folder / RUNS, PUBLIC)]
-    for row in rows:
-        expected = [submission_of(row.team, row.model, file) for file in SUBMISSIONS]
-        are_names = bool(row.team) and is_plain(row.team) and is_plain(row.model)
-        if row.submission and not (are_names and row.submission in expected):
-            raise UsageError(
-                f"{folder / RUNS}: submission: expected the path of a model's file such as Red/submission.csv, "
-                f"found {printable(row.submission)[:100]!r}; give another {as_option('out')} to start over"
-            )
     return [row._replace(printed=said.get((row.session, row.round, row.team, row.model), "")) for row in rows]
-
-
-def is_plain(name: str) -> bool:
-    """Whether a text names nothing but an entry of a folder, or nothing."""
-    return name not in (".", "..") and not {os.sep, os.altsep or os.sep} & {*name}
 
 
 def _read(path: Path, names: Sequence[str]) -> list[list[Any]]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,13 +26,10 @@ SUBMISSIONS = ("submission.csv", "submission.csv.gz", "submission.parquet")
 @contextlib.contextmanager
 def working_folder() -> Iterator[str]:
     """Make an empty folder for a model's files, and remove it afterwards with what the model left in it."""
-    top = tempfile.mkdtemp(prefix="podium-")
-    working = os.path.join(top, "working")
-    os.mkdir(working)
-    try:
+    with tempfile.TemporaryDirectory(prefix="podium-", ignore_cleanup_errors=True) as top:
+        working = os.path.join(top, "working")
+        os.mkdir(working)
         yield working
-    finally:
-        shutil.rmtree(top, ignore_errors=True)
 
 
 class Left(NamedTuple):

@@ -93,7 +93,9 @@ def test_one_table_walks_through_every_command(capsys, folder, monkeypatch):
     assert ("'NA' would be empty, 'null' would be empty, 'None' would be empty; rename" in err) is is_hostile
     code, out, _ = run(capsys, "check", metric, labels, sample)
     assert code == 0
-    assert ("note  Kaggle reads the ids as they are written: id: Kaggle's reader changes" in out) is is_hostile
+    assert (
+        "note  has ids that Kaggle reads as they are written: id: Kaggle's reader changes" in out
+    ) is is_hostile
 
     for name in ("A.csv", "B.parquet"):
         (folder / "teams").mkdir(exist_ok=True)

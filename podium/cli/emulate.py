@@ -50,8 +50,6 @@ def run(options: Options) -> None:
     given = read_once(options.solution), read_once(options.submission)
     solution, submission, row_id = emulate.read_tables(metric, *given, arguments.get("row_id_column_name"))
     arguments["row_id_column_name"] = row_id
-    if row_id in solution:
-        warn(filter(None, [acceptance.changed_ids(solution[row_id])]))
     complete = options.complete_submission or metric.complete_submission
     spent = []
     scored = emulate.emulate(metric, solution, submission, arguments, complete)

@@ -28,6 +28,7 @@ from podium.tables.files import Location, ReadFile
 from podium.tables.formats import csv_bytes
 
 SAME = "is read by Kaggle as by podium"
+IDS = "has ids that Kaggle reads as they are written"
 WORDS = "has no word that Kaggle takes for empty"
 ANOTHER_SAMPLE = "; name another sample submission by --sample, with answers that a table keeps as they are"
 CLOSE = 1e-9  # relative: older pandas, as Kaggle's, may read another last bit of a decimal
@@ -122,12 +123,15 @@ def of_kaggle(
     name: str,
     expected: ScoresOrError | None = None,
 ) -> Iterator[Finding]:
-    """Find what Kaggle reads otherwise than podium, by the cells that get lost and by the scores.
+    """Find what Kaggle reads otherwise than podium, by its ids, by the cells that get lost and by the scores.
 
     `both` is what podium and what Kaggle sees. The scores that podium gives are computed unless `expected`.
     """
     ours, theirs = both
-    yield from _words(ours, theirs, arguments["row_id_column_name"])
+    row_id = arguments["row_id_column_name"]
+    if row_id in theirs.solution and (changed := acceptance.changed_ids(theirs.solution[row_id])):
+        yield note(IDS, changed)
+    yield from _words(ours, theirs, row_id)
     if theirs.is_like(ours):
         return
     expected = expected or outcome(metric, arguments, ours)

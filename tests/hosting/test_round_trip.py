@@ -47,6 +47,17 @@ def test_an_empty_truth_stays_empty(capsys, tmp_path):
 
 
 @pytest.mark.filterwarnings("always")
+def test_ids_that_kaggle_changes_are_named(capsys, tmp_path):
+    labels = pd.DataFrame({"id": ["NA", *(f"r{n:03d}" for n in range(59))], "label": WORDS * 10})
+    told = "id: Kaggle's reader changes 1 of 60 ids: 'NA' would be empty; rename them, such as id_NA"
+    code, _, err = run_podium(capsys, *write(tmp_path, LABELED, labels))
+    assert (code, err.count(told)) == (0, 1)
+    line = ["publish", "kaggle", tmp_path / "f", "--title", "T", "--dry-run"]
+    code, _, err = run_podium(capsys, *line)
+    assert (code, err.count(told)) == (0, 1)
+
+
+@pytest.mark.filterwarnings("always")
 def test_a_word_that_kaggle_takes_for_empty_is_named(capsys, tmp_path):
     """It is the commonest label, and yet not the one of the sample."""
     word = "NA"

@@ -51,7 +51,6 @@ ANSWERED = {  # what a metric file should do, by the key under which `podium.hos
     "module": MODULE,
 }
 IDS = "the solution has every id once"
-KEPT = "Kaggle reads the ids as they are written"
 ROWS = "the solution has no row twice"
 LEFT_OUT = "left out by --quick"
 INSTALLED = ("numpy", "pandas")
@@ -299,17 +298,14 @@ def check_solution(solution: pd.DataFrame, row_id: str, complete_submission: boo
     """Check a solution before anybody is scored with it."""
     if row_id not in solution:
         missing = f"there is no column {row_id}; there are {', '.join(map(str, solution.columns))}"
-        kept = list[Finding]()
         of_ids = Finding(IDS, Level.FAIL, missing)
     else:
         texts = ids.texts(solution[row_id])
         twice = "" if texts.is_unique else f"{row_id}: {texts[texts.duplicated()].iloc[0]!r} occurs twice"
         of_ids = _found(IDS, twice, Level.NOTE if complete_submission else Level.FAIL)
-        changed = changed_ids(solution[row_id])
-        kept = [Finding(KEPT, Level.NOTE, changed)] if changed else []
     number = int(solution.duplicated().sum())
     repeated = f"{number:,} of {len(solution):,} rows repeat an earlier one" if number else ""
-    return [_check_usage(solution), of_ids, *kept, _found(ROWS, repeated, Level.NOTE)]
+    return [_check_usage(solution), of_ids, _found(ROWS, repeated, Level.NOTE)]
 
 
 def _check_usage(solution: pd.DataFrame) -> Finding:

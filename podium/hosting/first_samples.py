@@ -9,7 +9,7 @@ import pandas as pd
 from podium.common.errors import HostError
 from podium.hosting.columns import ids_behind_index
 from podium.scoring.evaluating import PARTS, USAGE
-from podium.tables.formats import read_texts
+from podium.tables.formats import read_table, read_texts
 
 MOST_ROWS = 30
 
@@ -21,6 +21,9 @@ def of_labels(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     them are wrong.
     """
     labels = read_texts(path, HostError)
+    # Among texts, the index that pandas wrote is a column, and other commands do not see it.
+    seen = read_table(path, (), HostError)
+    labels = labels.iloc[:, labels.shape[1] - seen.shape[1] :]
     columns = [str(name) for name in labels if name != USAGE]
     if len(columns) > 1:
         labels = labels[columns].dropna(subset=[columns[0], columns[-1]]).drop_duplicates(columns[0])

@@ -1027,6 +1027,9 @@ def test_an_index_that_is_taken_for_the_ids_is_told(capsys, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     code, _, err = run_podium(capsys, "new", "own", "--labels", "labels.csv")
     assert (code, f"if they stand in {names[1]}, put it first" in err) == (0, is_told)
+    labels.drop(columns=names[0]).to_csv("labels.csv")  # with the index as a column without a name
+    code, _, err = run_podium(capsys, "new", "other", "--labels", "labels.csv")
+    assert (code, err, pd.read_csv("other/samples/solution.csv").columns[0]) == (0, "", names[1])
 
 
 @pytest.mark.usefixtures("in_process")

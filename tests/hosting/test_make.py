@@ -221,6 +221,12 @@ def test_parts_that_a_corpus_cannot_have(whole, parts, message):
         make(frame, draw=splitting.Draw(0, split="part"))
 
 
+def test_a_corpus_without_a_complete_essay_is_told_why(whole):
+    message = rf"found none \({BEYOND}: {len(whole):,}\)$"
+    with pytest.raises(HostError, match=message):
+        make(whole.drop(columns="discourse_text", errors="ignore").assign(predictionstring="9000 9001"))
+
+
 # The SHA-256 of the essays with their parts is the same on every machine and with every pandas.
 GOLDEN = "d59bd2711a70cd3f1320f45bd6d1afc6d56ff40756e88aa88c0e80023b3e0570"
 

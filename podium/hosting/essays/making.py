@@ -142,8 +142,14 @@ def _complete_segments(
     effective = annotations.effective
     complete = np.ones(essays, dtype=bool)
     complete[essay[(effective < 0) | (last < first) | beyond]] = False
+    lacking = {
+        "segments without effectiveness": int((effective < 0).sum()),
+        "segments without words": int((last < first).sum()),
+        BEYOND: int(beyond.sum()),
+    }
     if not complete.any():
-        raise HostError("every essay of the corpus lacks the effectiveness or the words of a segment")
+        why = ", ".join(f"{what}: {number:,}" for what, number in lacking.items() if number)
+        raise HostError(f"expected an essay of which every segment is complete, found none ({why})")
     metric = unified()
     every = metric.Segments(
         essay, first, last, annotations.discourse_type, effective.astype(np.float64), np.arange(len(essay))
@@ -151,9 +157,7 @@ def _complete_segments(
     given = every.take(complete[essay])
     kept = metric.remove_overlaps(given)
     counts = {
-        "segments without effectiveness": int((effective < 0).sum()),
-        "segments without words": int((last < first).sum()),
-        BEYOND: int(beyond.sum()),
+        **lacking,
         "essays with such a segment: left out": int((~complete).sum()),
         **found.counts,
         "segments that overlap an earlier one: trimmed": int((kept.first > first[kept.row]).sum()),

@@ -139,12 +139,8 @@ def parts_of(
         return Allotted(of_rows, *as_split(labels, splitting, groups, draw), [])
     twins = pd.Series(groups).groupby(item_of_row).first().tolist()
     of_items = split(items, strata, twins, draw.test_share, draw.public_share, draw.seed)
-    doubts = [
-        f"the column {name} seems to split the labels already, so that rows to learn from may be scored now: "
-        f"--split {name} takes its parts"
-        for name in _split_already(given)
-    ]
-    return Allotted(of_rows, of_items[item_of_row], _how_drawn(draw, bool(whole.prepared)), doubts)
+    how = _how_drawn(draw, bool(whole.prepared))
+    return Allotted(of_rows, of_items[item_of_row], how, doubts_of_split(given))
 
 
 def check_ways(splitting: str, draw: Draw) -> None:
@@ -225,6 +221,15 @@ def _meaning(value: str) -> str:
     return MEANINGS.get(value.casefold(), TRAIN if value.isdecimal() else "")
 
 
+def doubts_of_split(labels: pd.DataFrame) -> list[str]:
+    """Warn of columns by which labels are split already, although the parts are drawn."""
+    return [
+        f"the column {name} seems to split the labels already, so that rows to learn from may be scored now: "
+        f"--split {name} takes its parts"
+        for name in _split_already(labels)
+    ]
+
+
 def _split_already(labels: pd.DataFrame) -> Iterator[str]:
     """Name columns that split the labels already, by their name or by values for training and for a test."""
     for name, cells in labels.items():
@@ -233,7 +238,7 @@ def _split_already(labels: pd.DataFrame) -> Iterator[str]:
             continue
         means = set(map(_meaning, ids.texts(values).str.strip()))
         is_named = str(name).casefold() in ("split", USAGE.casefold()) and not means <= {*PARTS, IGNORED}
-        if is_named or (TRAIN in means and (TESTED in means or means.issuperset(PARTS))):
+        if name == USAGE or is_named or (TRAIN in means and (TESTED in means or means.issuperset(PARTS))):
             yield str(name)
 
 

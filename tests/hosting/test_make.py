@@ -221,6 +221,21 @@ def test_parts_that_a_corpus_cannot_have(whole, parts, message):
         make(frame, draw=splitting.Draw(0, split="part"))
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("competition_set", ["train", "test"]), ("Usage", ["Public", "Private"]), ("half", "ab")],
+)
+def test_a_corpus_that_is_split_already_is_told(whole, name, values):
+    essays = pd.factorize(whole["essay_id_comp"])[0]
+    frame = whole.assign(**{name: np.array([*values], dtype=object)[essays % 2]})
+    told = [each for each in make(frame).warnings if each.startswith(f"the column {name} seems to split")]
+    assert len(told) == (name != "half")
+    if name == "competition_set":
+        assert not any(
+            "seems to split" in each for each in make(frame, draw=splitting.Draw(0, split=name)).warnings
+        )
+
+
 def test_a_corpus_without_a_complete_essay_is_told_why(whole):
     message = rf"found none \({BEYOND}: {len(whole):,}\)$"
     with pytest.raises(HostError, match=message):

@@ -1,6 +1,6 @@
 """A corpus of essays with one row per segment: its columns, as the host calls them, and their checks."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from podium.common.arrays import Bools, Ints
 from podium.common.errors import HostError
 from podium.common.wording import counted, listed
 from podium.hosting.evidence import Coded
+from podium.hosting.splitting import doubts_of_split
 from podium.spans.vocabulary import LABEL
 from podium.tables.files import read_bytes
 from podium.tables.formats import parse_texts
@@ -68,6 +69,7 @@ class Corpus(NamedTuple):
     columns: dict[str, Column]  # the columns that are used, by name
     names: list[str]  # the names of all columns
     named: Collection[str] = ()  # the columns that the host has named
+    doubts_of_split: Sequence[str] = ()  # what the host should look at, if the parts are drawn
 
 
 def read_corpus(path: Path, further: Iterable[str] = (), columns: Mapping[str, str] = {}) -> Corpus:
@@ -93,7 +95,8 @@ def of_texts(texts: pd.DataFrame, further: Iterable[str] = (), columns: Mapping[
         if name in used:
             cells = Coded.of(texts[theirs]).changed(lambda text: text if text.strip() else "")
             kept[name] = Column(cells.codes, cells.texts, name, np.arange(len(texts)))
-    return Corpus(kept, names, set(columns.values()))
+    others = texts[[theirs for name, theirs in zip(names, given) if name and name not in USED]]
+    return Corpus(kept, names, set(columns.values()), doubts_of_split(others))
 
 
 def checked_columns(corpus: Corpus, attributes: list[str]) -> dict[str, Column]:

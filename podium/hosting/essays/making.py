@@ -73,7 +73,7 @@ def make(
     counts |= {TWINS: twins, "essays": len(chosen), "segments": len(segments.row)}
     named = annotations.columns[ESSAY_ID].name
     warnings = warnings_of_counts(counts, len(annotations.effective), len(essays), named)
-    warnings += warnings_of_columns(corpus, chosen)
+    warnings += warnings_of_columns(corpus, chosen, not draw.split)
     report = [
         "# The competition's files",
         f"{how} The column {named} names the essays.",

@@ -32,9 +32,9 @@ def warnings_of_counts(counts: Mapping[str, int], segments: int, essays: int, na
     return warnings
 
 
-def warnings_of_columns(corpus: Corpus, chosen: pd.DataFrame) -> list[str]:
-    """Say which names are odd, which texts are missing, and whether the effectiveness is."""
-    warnings = columns.doubts_of_names(corpus.names)
+def warnings_of_columns(corpus: Corpus, chosen: pd.DataFrame, is_drawn: bool) -> list[str]:
+    """Say which names are odd, what is missing, and whether the corpus is split although parts are drawn."""
+    warnings = [*columns.doubts_of_names(corpus.names), *(corpus.doubts_of_split if is_drawn else ())]
     if FULL_TEXT not in chosen:
         warnings.append(
             f"the corpus has no column {FULL_TEXT}: put the texts of the essays into public/ yourself"

@@ -49,11 +49,6 @@ class Timing:
         """The model's name in messages."""
         return self.model.key
 
-    @property
-    def cpu_seconds(self) -> float:
-        """The median processor time of the runs that count, in seconds; NaN if unknown."""
-        return statistics.median(row.cpu_seconds for row in self.counting)
-
 
 class Results(NamedTuple):
     """Everything that follows from the runs."""
@@ -198,6 +193,7 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
     """A row of ``runtimes.csv``."""
     model, predictions = timing.model, timing.predictions
     seconds = [row.seconds for row in timing.counting]
+    cpu_seconds = statistics.median(row.cpu_seconds for row in timing.counting)
     return (
         model.team,
         Path(predictions.submission).name,
@@ -209,7 +205,7 @@ def _cells(timing: Timing, state: State) -> tuple[Any, ...]:
         "; ".join(timing.marks),
         state.is_provisional or timing.is_apart,
         say("mark_session") if timing.is_apart and not state.is_provisional else state.text,
-        round(timing.cpu_seconds, 6) if is_known(timing.cpu_seconds) else None,
+        round(cpu_seconds, 6) if is_known(cpu_seconds) else None,
         " ".join(map(str, seconds)),
         predictions.engine,
     )

@@ -408,6 +408,15 @@ def test_results_that_cannot_be_compared_are_refused(frames):
         statistics.compare(mine, one)
 
 
+@pytest.mark.parametrize("draws", [{"resamples": -1}, {"resamples": 2.5}, {"seed": -1}, {"seed": "a"}])
+def test_what_is_no_number_of_draws_and_no_seed_is_refused(frames, draws):
+    mine, ((name, value),) = podium.score(*frames[:2]), draws.items()
+    expected = f"^{name}: expected a whole number that is at least 0, found {value!r}$"
+    for ask in (statistics.intervals, lambda mine, **draws: statistics.compare(mine, mine, **draws)):
+        with pytest.raises(UsageError, match=expected):
+            ask(mine, **draws)
+
+
 def test_where_lower_is_better_the_lower_score_is_ahead():
     values = np.random.default_rng(1).normal(size=50)
     compared = statistics.difference(

@@ -278,6 +278,8 @@ def test_the_columns_of_feedback_prize_1_and_one_effectiveness_for_all(known):
             tuning.tune(fold, theirs, folds=2, effectiveness=wrong)
     with pytest.raises(UsageError, match=r"^folds: expected at least 2, .*, found '2'$"):
         tuning.tune(fold, theirs, folds="2", effectiveness=0.5)
+    with pytest.raises(UsageError, match=r"^seed: expected a whole number that is at least 0, found -1$"):
+        tuning.tune(fold, theirs, seed=-1, effectiveness=0.5)
 
 
 def test_ids_are_those_of_the_solution_as_when_they_are_scored(known):

@@ -19,7 +19,7 @@ import dataclasses
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from types import ModuleType
 from typing import Any
 
@@ -47,6 +47,7 @@ from podium.spans.segments import (
     select,
     to_submission,
 )
+from podium.statistics.sampling import check_draws
 from podium.tables.names import of_column
 
 __all__ = ["Tuning", "tune"]
@@ -165,13 +166,15 @@ def tune(
     SubmissionRejected
         The candidates are not a submission, or their probability is not a number from 0 to 1.
     UsageError
-        There are more folds than essays, or fewer than two; or fewer than two essays have a candidate.
+        There are more folds than essays, or fewer than two; fewer than two essays have a candidate; or the
+        seed is no whole number, or negative.
     """
     if not (effectiveness is None or (isinstance(effectiveness, Real) and 0 <= effectiveness <= 1)):
         raise UsageError(f"effectiveness: expected a probability from 0 to 1, found {effectiveness!r:.40}")
+    check_draws(None, seed)
     problem, notices = _problem(solution, candidates, effectiveness)
     essays, of_all = len(problem.prepared.items), len(solution.prepared[ALL].items)
-    if not (isinstance(folds, int) and 2 <= folds <= essays):
+    if not (isinstance(folds, Integral) and 2 <= folds <= essays):
         raise UsageError(
             f"folds: expected at least 2, and at most {essays}, the number of the solution's essays with a "
             f"candidate, found {folds!r:.40}"

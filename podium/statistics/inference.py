@@ -34,7 +34,7 @@ from podium.statistics.doubts import (
 )
 from podium.statistics.places import LEVEL, may_be_best
 from podium.statistics.population import LEAST_DEVIATION, Resampler, names_of_groups, sizes_of_groups
-from podium.statistics.sampling import contributions, draw, gains_by_item, slopes
+from podium.statistics.sampling import check_draws, contributions, draw, gains_by_item, slopes
 
 TAIL = (1 - LEVEL) / 2
 
@@ -102,6 +102,8 @@ def intervals(
     ------
     TypeError
         This is not what `podium.score` returned.
+    UsageError
+        The number of draws or the seed is no whole number, or negative.
 
     Notes
     -----
@@ -112,7 +114,7 @@ def intervals(
     than 2 items raise it or lower it. The score has none, too, if groups of fewer than 10 items decide more
     than a fifth of it, or if a few very large items decide.
     """
-    _check(evaluation)
+    _check([evaluation], resamples, seed)
     if evaluation.statistics is None:
         asked = halves.Asked(evaluation.solution, halves.WHOLE, items, seed)
         return _interval_of_halves(asked, evaluation, resamples, jobs)
@@ -160,7 +162,8 @@ def compare(
     TypeError
         One of them is not what `podium.score` returned.
     UsageError
-        The submissions were scored by different metrics or parameters, or on different solutions.
+        The submissions were scored by different metrics or parameters, or on different solutions; or the
+        number of draws or the seed is no whole number, or negative.
 
     Notes
     -----
@@ -176,7 +179,7 @@ def compare(
     A true difference is ``detectable`` if it is 2.80 standard errors (1.96 + 0.84, the normal quantiles of
     97.5% and 80%). The standard error is that of the interval.
     """
-    _check(mine, theirs)
+    _check([mine, theirs], resamples, seed)
     solution = mine.solution
     if part not in solution.rows:
         raise UsageError(f"compare: expected part to be one of {', '.join(solution.rows)}, found {part}")
@@ -208,7 +211,7 @@ def leading(
     The rule is that of a board, `podium.statistics.may_be_best`. If a score that may be the best is in doubt
     there, no submission is excluded.
     """
-    _check(*evaluations)
+    _check(evaluations, resamples, seed)
     solution = evaluations[0].solution
     better = functools.partial(may_be_best, higher_is_better=solution.higher_is_better)
     numbers = [each.statistics for each in evaluations if each.statistics is not None]
@@ -233,8 +236,9 @@ def leading(
     return Leading(found, is_score & (np.arange(len(is_score)) > 0))
 
 
-def _check(*evaluations: ScoredSubmission) -> None:
-    """Make sure that these are scored submissions that belong to the same solution."""
+def _check(evaluations: Sequence[ScoredSubmission], resamples: int | None, seed: int) -> None:
+    """Make sure that these are scored submissions that belong to the same solution, and can be drawn from."""
+    check_draws(resamples, seed)
     for each in evaluations:
         if not hasattr(each, "solution"):
             raise TypeError(f"expected what podium.score returned, found {type(each).__name__}")

@@ -5,6 +5,7 @@ The letters in shapes are those of `podium.statistics`.
 
 import dataclasses
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from podium.common.arrays import Bools, Floats, Ints
+from podium.common.errors import UsageError
 from podium.metric.contract import Measured
 
 CELLS_AT_ONCE = 2**24  # numbers in one block, which takes 128 MB
@@ -90,6 +92,13 @@ def part(prepared: M, kept: Bools) -> M:
         groups=groups.reshape(len(prepared.groups), -1),
     )
     return reduced
+
+
+def check_draws(resamples: int | None, seed: int) -> None:
+    """Make sure that a number of draws, or None for the default, and the seed of their numbers are such."""
+    for name, value in {"resamples": resamples or 0, "seed": seed}.items():
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
+            raise UsageError(f"{name}: expected a whole number that is at least 0, found {value!r:.40}")
 
 
 def draw(

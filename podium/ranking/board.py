@@ -133,8 +133,8 @@ def _everybody(
     chosen, rule = choice.choose(files, is_selected, runtimes, rules, solution)
     _check_that_any_is_chosen(chosen)
     lost = {*files["team"][is_selected]} & {*chosen["team"][chosen["why"] == choice.NOT_SELECTED]}
-    if lost := sorted(lost - {*chosen["team"][chosen["chosen"]]}):
-        found.append(Statement("selected_without_score", teams=lost))
+    if teams := sorted(lost - {*chosen["team"][chosen["chosen"]]}):
+        found.append(Statement("selected_without_score", teams=teams))
     return chosen, rule, found
 
 

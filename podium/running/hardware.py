@@ -65,7 +65,8 @@ def _memory() -> str:
     if not hasattr(os, "sysconf"):
         return ""
     # Rounded, because the kernel reserves a little memory for itself, and not the same amount after each boot.
-    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB of memory"
+    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    return f"{round(size, 1):g} GB of memory"
 
 
 def _said(*command: str) -> str:

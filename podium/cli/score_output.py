@@ -26,6 +26,7 @@ class ScoredFiles:
     def __init__(self, done: Done, options: Options) -> None:
         self.done, self.options = done, options
         self.name, self.evaluation = done.name, done.evaluation
+        self.folds = None if options.folds is None else by_fold(self.evaluation, options.folds)
         how, self.intervals = (options.bootstrap, options.seed), None
         if options.bootstrap or (options.report and self.evaluation.statistics is not None):
             self.intervals = statistics.intervals(self.evaluation, *how, items=options.items)
@@ -62,12 +63,12 @@ class ScoredFiles:
 
 def show(done: Done, options: Options) -> None:
     """Write and print where the score comes from; a bare score is not printed here."""
-    if options.rows is not None:
-        if done.evaluation.explanation.rows.columns.empty:
-            metric = done.evaluation.solution.metric.path.name
-            raise UsageError(f"--rows: {metric} has no companion that explains rows")
-        write_table(explain.rows(done.evaluation), options.rows)
+    if options.rows is not None and done.evaluation.explanation.rows.columns.empty:
+        metric = done.evaluation.solution.metric.path.name
+        raise UsageError(f"--rows: {metric} has no companion that explains rows")
     results = ScoredFiles(done, options)
+    if options.rows is not None:
+        write_table(explain.rows(done.evaluation), options.rows)
     if options.table is not None:
         how = options.measures, options.bootstrap, options.seed, options.items
         paper.write(paper.of_evaluations({done.name: done.evaluation, **done.others}, *how), options.table)
@@ -105,8 +106,10 @@ def print_report(results: ScoredFiles) -> None:
     console.warn(notices)
     if options.table is not None:
         print(f"written to {options.table}")
-    if options.folds is not None:
-        console.print_table(*of_folds(evaluation, options.folds))
+    if results.folds is not None:
+        mean, spread = results.folds["score"].mean(), results.folds["score"].std(ddof=1)
+        told = f"{len(results.folds)} folds: mean {mean:.6f}, standard deviation {spread:.6f}"
+        console.print_table(told, results.folds)
     number = next((each.resamples for each in comparisons.values()), options.bootstrap or 0)
     kind = "resamples" if evaluation.statistics is not None else "halves of the items"
     drawn = f"{number:,} {kind}, seed {options.seed}"
@@ -138,13 +141,6 @@ def print_comparisons(results: ScoredFiles, drawn: str) -> None:
         print("", *resolution, sep="\n")
 
 
-def of_folds(evaluation: Evaluation, path: Path) -> tuple[str, pd.DataFrame]:
-    """The mean and the spread of the scores of folds, and their table."""
-    table = by_fold(evaluation, path)
-    mean, spread = table["score"].mean(), table["score"].std(ddof=1)
-    return f"{len(table)} folds: mean {mean:.6f}, standard deviation {spread:.6f}", table
-
-
 def read_by(evaluation: Evaluation) -> list[str]:
     """What was read of files with markups."""
     solution, submission = evaluation.solution.frame, evaluation.submission
@@ -168,8 +164,8 @@ def print_json(results: ScoredFiles) -> None:
         values["read"] = told
     if explanation.details:
         values["details"] = explanation.details
-    if results.options.folds is not None:
-        values["folds"] = of_folds(evaluation, results.options.folds)[1]
+    if results.folds is not None:
+        values["folds"] = results.folds
     if official is not None:
         values["official"] = official(evaluation.measures)
     if results.intervals is not None:

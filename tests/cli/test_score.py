@@ -156,8 +156,9 @@ def test_the_scores_of_folds(call, tmp_path):
         ),
     ):
         change(folds).to_csv(tmp_path / "wrong.csv")
-        code, _, err = call(SOLUTION, SUBMISSION, "--folds", tmp_path / "wrong.csv")
-        assert (code, told in err) == (2, True), err
+        wrong, rows_file = tmp_path / "wrong.csv", tmp_path / "rows.csv"
+        code, out, err = call(SOLUTION, SUBMISSION, "--folds", wrong, "--rows", rows_file)
+        assert (code, out, told in err, rows_file.exists()) == (2, "", True, False), err
 
 
 def test_a_copy_that_was_interrupted(call, tmp_path):

@@ -16,6 +16,21 @@ WORD = re.compile(r"[^\W_]+")
 # What of a path or of a number is an id: without folders, the ending of a file, and 7.0 is 7.
 STEM = re.compile(r"(?:.*[/\\])?(.*?)(?:\.0+|\.[a-z]\w*)?", re.IGNORECASE | re.DOTALL)
 
+NUMBERED = re.compile(r"(.*?)(?<!\d)(\d{1,18})", re.DOTALL)
+ONE_NUMBER = re.compile(r"(\D{0,100})(\d{1,18})(\D{0,100})")
+
+
+def _numbered(texts: Sequence[str]) -> tuple[str, list[int]]:
+    """The numbers at the end of texts and what stands before them, if that is the same; else no numbers."""
+    before, numbers = "", list[int]()
+    for text in texts:
+        part = NUMBERED.fullmatch(text)
+        if part is None or (numbers and part[1] != before):
+            return "", []
+        before = part[1]
+        numbers.append(int(part[2]))
+    return before, numbers
+
 
 class Ids:
     """The ids in a column of the solution."""
@@ -42,19 +57,27 @@ class Ids:
     @cached_property
     def of_digits(self) -> dict[int, int]:
         """The ids by their numbers, if each has one and the same text before it."""
-        parts = [re.fullmatch(r"(.*?)(?<!\d)(\d++)", each) for each in self.texts]
-        numbers = {int(part[2]): number for number, part in enumerate(parts) if part}
-        is_one = len({part and part[1] for part in parts}) == 1 and len(numbers) == len(parts)
-        return numbers if is_one else {}
+        of_texts = {digits: number for number, digits in enumerate(_numbered(self.texts)[1])}
+        return of_texts if len(of_texts) == len(self.texts) else {}
+
+    @cached_property
+    def are_numbers(self) -> bool:
+        """Whether the ids are whole numbers, and no two are the same one."""
+        return bool(self.of_digits) and self.texts[0].isdecimal()
 
     def named_by(self, cells: Sequence[str]) -> list[int]:
-        """The id that each cell names: as it is, by the name of a file, or by its number; -1 if none."""
+        """The id that each cell names: as it is, by the name of a file, or by its number; -1 if none.
+
+        So 00183 and img_00183.jpg are the id 183, and 17 is the id r17, but t17 is not.
+        """
         if not self.number_of.keys().isdisjoint(cells):
             return [self.number_of.get(cell, -1) for cell in cells]
         stems = [match[1] if (match := STEM.fullmatch(cell[:LONGEST_NAME])) else cell for cell in cells]
         found = [self.of_small_letters.get(stem.casefold(), -1) for stem in stems]
-        if max(found, default=-1) < 0 and all(cell.isdecimal() and len(cell) < 18 for cell in cells):
-            return [self.of_digits.get(int(cell), -1) for cell in cells]
+        if max(found, default=-1) < 0:
+            before, digits = _numbered(list(filter(None, stems)))
+            those = iter(digits if self.are_numbers or not before else ())
+            return [self.of_digits.get(next(those, -1), -1) if stem else -1 for stem in stems]
         return found
 
     def in_name(self, name: str) -> tuple[int, str]:
@@ -65,6 +88,8 @@ class Ids:
                 number = self.of_small_letters.get(name[start:end].casefold())
                 if number is not None:
                     return number, name[:start] + name[end:]
+        if self.are_numbers and (only := ONE_NUMBER.fullmatch(name)):
+            return self.of_digits.get(int(only[2]), -1), only[1] + only[3]
         return -1, name
 
     def rows_of(self, numbers: Ints) -> Ints:

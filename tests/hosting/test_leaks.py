@@ -163,6 +163,21 @@ def test_an_accident_is_found(tmp_path, name):
     assert re.match(rf"public\S* reveals label of solution\.csv .*{where}, such as ", message)
 
 
+@pytest.mark.parametrize("spelling", ["{}", "{:05}", "img_{}", "img_{:05}", "img{:05}"])
+def test_ids_that_are_numbers_are_found_in_other_spellings(tmp_path, spelling):
+    rows = ROWS.assign(id=[7 * n for n in range(300)], Usage="Private")
+    files = {
+        spelling.format(item) + ".png": of
+        for item, of in rows[["id", "label"]].sample(frac=1, random_state=0).to_numpy()
+    }
+    table = csv_of(pd.DataFrame({"file": list(files), "value": list(files.values())}))
+    pictures = {f"img/{of}/{name}": b"\x89PNG\0" + name.encode() for name, of in files.items()}
+    for number, leak in enumerate(({"m.csv": table}, pictures)):
+        message = told(put(competition(tmp_path / str(number), rows), leak))
+        where = ("in the column value", "in the folders of files")[number]
+        assert re.match(rf"public\S* reveals label of solution\.csv {where}, such as ", message)
+
+
 HONEST = {
     "noise": lambda _: DRAW.random(),
     "right for 90%": lambda of: of if DRAW.random() < 0.85 else DRAW.choice(["oak", "ash", "elm"]),

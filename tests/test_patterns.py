@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.support import sources
+
 ROOT = Path(__file__).parents[1]
 SOURCES = [
     *(path for path in sorted(ROOT.glob("podium/**/*.py")) if "new_metric" not in str(path)),
@@ -45,15 +47,14 @@ class Used(NamedTuple):
 
 def patterns() -> Iterator[Used]:
     """Find all patterns of the sources; one that is made of variables is made of other ones."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
-    uses = _uses(trees)
-    for path, tree in trees.items():
+    uses = _uses()
+    for path in SOURCES:
         if NOT_IMPORTED & {*path.parts}:
             continue
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         known = _imported(name) if "re." in path.read_text(encoding="utf-8") else {}
-        names = _names_of_constants(tree)
-        for call in ast.walk(tree):
+        names = _names_of_constants(sources.tree_of(path))
+        for call in sources.nodes_of(path):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
                 continue
             if getattr(call.func.value, "id", "") == "re":
@@ -93,17 +94,17 @@ def _assignments(line: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     return [(target, line.value)]
 
 
-def _uses(trees: dict[Path, ast.Module]) -> dict[tuple[str, str], set[str]]:
+def _uses() -> dict[tuple[str, str], set[str]]:
     """The functions by which each constant is used, by the name of its module and its own."""
     uses: dict[tuple[str, str], set[str]] = {}
-    for path, tree in trees.items():
+    for path in SOURCES:
         origin = {
             alias.asname or alias.name: (str(line.module).rpartition(".")[2], alias.name)
-            for line in ast.walk(tree)
+            for line in sources.nodes_of(path)
             if isinstance(line, ast.ImportFrom)
             for alias in line.names
         }
-        for node in ast.walk(tree):
+        for node in sources.nodes_of(path):
             if isinstance(node, ast.Attribute) and node.attr in SCANNING | ANCHORED | {"pattern"}:
                 of = node.value
                 if isinstance(of, ast.Name):

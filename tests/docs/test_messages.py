@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from podium.common import statements
+from tests.support import sources
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "messages.md"
@@ -14,7 +15,7 @@ PAGE = ROOT / "docs" / "reference" / "messages.md"
 
 def texts(file: Path) -> Iterator[str]:
     """The texts in a file of code; between the parts of one that is filled in stands a null character."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in sources.nodes_of(file):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
         elif isinstance(node, ast.JoinedStr):

@@ -166,7 +166,7 @@ def test_a_signal_ends_the_command_with_its_child(files, number, pause):
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     until = time.monotonic() + SECONDS
     while not children.read_text() and time.monotonic() < until:
-        pass
+        time.sleep(0.0002)
     time.sleep(pause)
     process.send_signal(number)
     _, said = process.communicate(timeout=SECONDS)

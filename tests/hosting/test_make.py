@@ -1195,9 +1195,10 @@ def test_neighbors_that_tell_an_answer_are_told(capsys, labels, times, cure):
     table.assign(answer=SERIES["answer"]).sample(frac=1, random_state=0).to_csv(labels, index=False)
     code, _, err = make_labels(capsys, labels, "--test", 0.3, "--public-columns", "when")
     assert (code, cure in err) == (0, True)
-    shutil.rmtree("files")
-    code, _, err = make_labels(capsys, labels, "--test", 0.3, "--new-ids")
-    assert (code, "changes little" in err) == (0, False)
+    if cure.startswith("answer"):  # without the public column, all tables are the same
+        shutil.rmtree("files")
+        code, _, err = make_labels(capsys, labels, "--test", 0.3, "--new-ids")
+        assert (code, "changes little" in err) == (0, False)
 
 
 def test_an_answer_without_values_follows_no_order():

@@ -352,7 +352,7 @@ def work(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
-work(1.5)
+work(0.9)
 os.write(int(sys.argv[2]), b"begins\\n")
 work(0.2)
 """
@@ -368,7 +368,7 @@ def test_both_clocks_of_a_notebook_begin_with_its_first_cell_also_on_a_busy_mach
     )
     given = in_sandbox(tmp_path, **({} if group else {"control_group": False}))
     loop = [sys.executable, "-c", "import os\nos.sched_setaffinity(0, {int(os.sys.argv[1])})\nwhile True: pass"]
-    loops = [subprocess.Popen([*loop, str(core)]) for core in cores_used(1) * 2]
+    loops = [subprocess.Popen([*loop, str(core)]) for core in cores_used(1)]
     try:
         run, log = run_model(tmp_path, given, "{}", "model.ipynb")
     finally:
@@ -376,7 +376,7 @@ def test_both_clocks_of_a_notebook_begin_with_its_first_cell_also_on_a_busy_mach
             each.kill()
             each.wait()
     assert run.outcome is DONE, log
-    assert 0.1 < run.used.cpu_seconds < 1.0, "the start of the kernel counts, or the first cell does not"
+    assert 0.1 < run.used.cpu_seconds < 0.7, "the start of the kernel counts, or the first cell does not"
     assert run.used.cpu_seconds < run.seconds + 0.1  # on one core
     row = rounds._row(Model("A", "", tmp_path, "model.ipynb", Kind.NOTEBOOK), 1, run, "", "bubblewrap")
     assert "others" in fairness.state_of([row]).text

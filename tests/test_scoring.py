@@ -12,7 +12,7 @@ import pytest
 
 import podium
 from examples.essays import make_competition
-from podium.common.errors import SubmissionRejected
+from podium.common.errors import HostError, SubmissionRejected
 from podium.metric import hosted
 from podium.scoring import evaluating
 from podium.scoring.explain import mistakes_of
@@ -134,3 +134,12 @@ def test_rows_in_another_order_are_those_of_a_score_that_compares_places(tmp_pat
     assert scores == {"All": 7 / 9, "Public": 1.0, "Private": 4 / 6}
     shuffled = submission.sample(frac=1, random_state=1)
     assert podium.score(solution, shuffled, metric=tmp_path / "share.py").scores == scores
+
+
+@pytest.mark.parametrize(("cell", "found"), [(["All"], r"\['All'\]"), (float("nan"), "'missing'"), (1, "1")])
+def test_the_part_of_a_row_may_be_anything_and_is_refused(cell: object, found: str) -> None:
+    case = case_of("scifact")
+    usage = pd.Series(["Public"] * len(case.solution), dtype=object)
+    usage[2:3] = [cell]
+    with pytest.raises(HostError, match=f"^Usage: expected .*, found {found} in row number 3 of the solution$"):
+        podium.prepare(case.solution.assign(Usage=usage), metric="scifact")

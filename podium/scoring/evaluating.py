@@ -449,16 +449,15 @@ def rows_of_parts(solution: pd.DataFrame) -> dict[str, Bools]:
         raise HostError(f"{USAGE}: expected one column of this name in the solution, found {len(copies)}")
     if USAGE not in solution:
         return {ALL: np.ones(len(solution), dtype=bool)}
-    codes, values = pd.factorize(solution[USAGE])
-    # A missing cell has the code -1, which takes the last one.
-    found = np.array([*values, "missing"], dtype=object)
-    unknown = ~np.isin(found, [*PARTS, IGNORED])[codes]
+    cells = solution[USAGE]  # which may hold anything, such as a list
+    rows = {value: (cells == value).fillna(False).to_numpy(dtype=bool) for value in (*PARTS, IGNORED)}
+    unknown = ~np.any([*rows.values()], axis=0)
     if unknown.any():
         row = int(unknown.argmax())
-        cell = f"{found[codes[row]]!r} in row number {row + 1} of the solution"
+        found = "missing" if cells.isna().iloc[row] else cells.iloc[row]
+        cell = f"{found!r:.40} in row number {row + 1} of the solution"
         raise HostError(f"{USAGE}: expected {', '.join(PARTS)} or {IGNORED}, found {cell}")
-    parts = {part: (found == part)[codes] for part in PARTS}
-    return {ALL: (found != IGNORED)[codes]} | {part: rows for part, rows in parts.items() if rows.any()}
+    return {ALL: ~rows.pop(IGNORED)} | {part: of_part for part, of_part in rows.items() if of_part.any()}
 
 
 def only_part(solution: pd.DataFrame, part: str) -> pd.DataFrame:

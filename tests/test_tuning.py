@@ -436,8 +436,10 @@ def test_candidates_to_which_thresholds_are_applied_have_all_cells(known, files,
     gap.to_csv(files / "gap.csv", index=False)
     pd.DataFrame({"discourse_type": ["Lead"], "min_probability": 0, "min_words": 1}).to_csv(files / "t.csv")
     given = ["--thresholds", files / "t.csv", "--apply", files / "gap.csv", "--out", files / "out.csv"]
-    code, _, errors = command_line.run(capsys, "tune", *given)
-    assert (code, message in errors) == (3, True)
+    searched = [files / "solution.csv", files / "candidates.csv", *given[2:]]
+    for asked in (given, searched):  # without a search that is for nothing
+        code, printed, errors = command_line.run(capsys, "tune", *asked)
+        assert (code, printed, f"error: {files / 'gap.csv'}: {message}" in errors) == (3, "", True), errors
 
 
 def test_essays_that_thresholds_leave_empty_are_counted(files, capsys):

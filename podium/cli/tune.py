@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from podium.cli import arguments
 from podium.cli.arguments import OfParameters, not_negative, positive, probability
-from podium.common.errors import UsageError
+from podium.common.errors import SubmissionRejected, UsageError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from podium.scoring.evaluating import Solution
     from podium.spans.tuning import Tuning
 
 
@@ -70,40 +73,57 @@ def run(options: Options) -> None:
     from podium.cli import console
     from podium.common.wording import counted
     from podium.contest import pipeline, reading, recorded
-    from podium.metric.parameters import signature_of
     from podium.spans import tuning
     from podium.tables.formats import check_table_name, write_table
 
     if options.out is not None:
         check_table_name(options.out)
     metric, parameters, _ = recorded.completed(options.solution, "unified", options.set)
-    table: Any = options.thresholds  # a file, or what is found
-    notices, number = list[str](), ""
+    known, others = None, None
     if options.solution is not None and options.predictions is not None:
         solution = pipeline.opened(metric, options.solution, parameters, submission=options.predictions)
         parameters = solution.arguments
-        predictions = reading.read_submission(metric, options.predictions, parameters)
-        how = options.folds, options.seed
-        tuned = tuning.tune(solution, predictions, *how, effectiveness=options.effectiveness)
-        signature = signature_of(metric, parameters, tuned.further)
-        table, notices = tuned.thresholds, [*solution.notices, *tuned.notices]
-        if options.json:
-            names = ("before", "searches", "folds", "comparison", "thresholds")
-            values = {name: getattr(tuned, name) for name in names}
-            console.print_json(values | {"signature": signature, "warnings": notices})
-            notices = []  # which are in the JSON
-        else:
-            print_tuned(tuned, options)
-            print(f"\n{signature}")
-    if options.apply is not None:
+        known = solution, reading.read_submission(metric, options.predictions, parameters)
+    if options.apply is not None:  # before the search, which may take minutes
         candidates = reading.read_submission(metric, options.apply, parameters)
-        table, more = tuning.applied(metric, parameters, table, candidates, options.effectiveness)
+        try:
+            others = tuning.Others.of(metric, parameters, candidates, options.effectiveness)
+        except SubmissionRejected as problem:
+            raise SubmissionRejected(f"{options.apply}: {problem}") from None
+    table: Any = options.thresholds  # a file, or what is found
+    notices, number = list[str](), ""
+    if known is not None:
+        table, notices = _tuned(*known, options)
+    if others is not None:
+        table, more = others.submission(table)
         notices, number = [*notices, *more], f": {counted(len(table), 'segment')}"
     if options.out is not None:
         write_table(table, options.out)
         if not options.json:
             print(f"written to {options.out}{number}")
     console.warn(notices)
+
+
+def _tuned(
+    solution: "Solution", predictions: "pd.DataFrame", options: Options
+) -> tuple["pd.DataFrame", list[str]]:
+    """Find the thresholds, print how good they are, and return them with the notices that are left to tell."""
+    from podium.cli import console
+    from podium.metric.parameters import signature_of
+    from podium.spans import tuning
+
+    how = options.folds, options.seed
+    tuned = tuning.tune(solution, predictions, *how, effectiveness=options.effectiveness)
+    signature = signature_of(solution.metric, solution.arguments, tuned.further)
+    notices = [*solution.notices, *tuned.notices]
+    if options.json:
+        names = ("before", "searches", "folds", "comparison", "thresholds")
+        values = {name: getattr(tuned, name) for name in names}
+        console.print_json(values | {"signature": signature, "warnings": notices})
+        return tuned.thresholds, []
+    print_tuned(tuned, options)
+    print(f"\n{signature}")
+    return tuned.thresholds, notices
 
 
 def _check(options: Options) -> None:

@@ -390,31 +390,45 @@ def _reject(candidates: pd.DataFrame, column: str, wrong: Bools, expected: str) 
         )
 
 
-def applied(
-    metric: Any,
-    parameters: Mapping[str, Any],
-    thresholds: pd.DataFrame | str,
-    candidates: pd.DataFrame,
-    effectiveness: float | None = None,
-) -> tuple[pd.DataFrame, list[str]]:
-    """Make the submission of the candidates that reach the thresholds, and notices about what is gone."""
-    row_id, essay_id = (parameters.get(f"{name}_column_name", name) for name in ("row_id", "essay_id"))
-    candidates, notices = metric.companion.recognize(candidates, row_id, effectiveness)
-    if essay_id not in candidates:
-        raise SubmissionRejected(
-            f"expected the column {essay_id}, found {', '.join(map(of_column, candidates))}"
-        )
-    _reject(candidates, essay_id, candidates[essay_id].isna().to_numpy(), "an id in every row")
-    given = candidates.assign(probability=_probability(candidates)).rename(columns={essay_id: "essay_id"})
-    essay_ids = given["essay_id"].astype(str).unique().tolist()
-    try:
-        kept = select(from_table(given, essay_ids), thresholds)
-    except ValueError as problem:
-        raise SubmissionRejected(str(problem)) from None
-    if without := len(essay_ids) - len(np.unique(kept.essay)):
-        notices.append(f"{without:,} of {counted(len(essay_ids), 'essay')} have no segment left")
-    submission = to_submission(kept, essay_ids)
-    return submission.rename(columns={"essay_id": essay_id, "row_id": row_id}), notices
+@dataclass(frozen=True)
+class Others:
+    """The candidates of other essays, to which thresholds are applied."""
+
+    segments: Spans
+    essay_ids: list[str]
+    names: dict[str, str]  # of the columns of ids, by those that `to_submission` writes
+    notices: list[str]  # about their columns
+
+    @classmethod
+    def of(
+        cls,
+        metric: Any,
+        parameters: Mapping[str, Any],
+        candidates: pd.DataFrame,
+        effectiveness: float | None,
+    ) -> "Others":
+        """Check the candidates, which nobody else sees before they are a submission."""
+        names = {name: parameters.get(f"{name}_column_name", name) for name in ("row_id", "essay_id")}
+        candidates, notices = metric.companion.recognize(candidates, names["row_id"], effectiveness)
+        essay_id = names["essay_id"]
+        if essay_id not in candidates:
+            raise SubmissionRejected(
+                f"expected the column {essay_id}, found {', '.join(map(of_column, candidates))}"
+            )
+        _reject(candidates, essay_id, candidates[essay_id].isna().to_numpy(), "an id in every row")
+        given = candidates.assign(probability=_probability(candidates)).rename(columns={essay_id: "essay_id"})
+        essay_ids = given["essay_id"].astype(str).unique().tolist()
+        try:
+            return cls(from_table(given, essay_ids), essay_ids, names, notices)
+        except ValueError as problem:
+            raise SubmissionRejected(str(problem)) from None
+
+    def submission(self, thresholds: pd.DataFrame | str) -> tuple[pd.DataFrame, list[str]]:
+        """Make the submission of the candidates that reach the thresholds, with notices about what is gone."""
+        kept, number, notices = select(self.segments, thresholds), len(self.essay_ids), [*self.notices]
+        if without := number - len(np.unique(kept.essay)):
+            notices.append(f"{without:,} of {counted(number, 'essay')} have no segment left")
+        return to_submission(kept, self.essay_ids).rename(columns=self.names), notices
 
 
 # ---- The search ------------------------------------------------------------------------------------------

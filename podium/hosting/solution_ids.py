@@ -12,24 +12,19 @@ from podium.hosting.evidence import Coded, natural
 
 LONGEST_NAME = 200  # characters of a cell or of a file's name; a longer one is a text
 MOST_WORDS = 12  # of a file's name
+SOME, LEAST_SHARE = 400, 0.05  # cells that are tried first, and how many of them name an id, if a column does
+NAME = re.compile(r"\S*[^\W\d_]\S*")
 WORD = re.compile(r"[^\W_]+")
+NUMBERED = re.compile(r"(.*?)(?<!\d)(\d{1,18})", re.DOTALL)
+ONE_NUMBER = re.compile(r"(\D{0,100})(\d{1,18})(\D{0,100})")
 # What of a path or of a number is an id: without folders, the ending of a file, and 7.0 is 7.
 STEM = re.compile(r"(?:.*[/\\])?(.*?)(?:\.0+|\.[a-z]\w*)?", re.IGNORECASE | re.DOTALL)
 
-NUMBERED = re.compile(r"(.*?)(?<!\d)(\d{1,18})", re.DOTALL)
-ONE_NUMBER = re.compile(r"(\D{0,100})(\d{1,18})(\D{0,100})")
 
-
-def _numbered(texts: Sequence[str]) -> tuple[str, list[int]]:
-    """The numbers at the end of texts and what stands before them, if that is the same; else no numbers."""
-    before, numbers = "", list[int]()
-    for text in texts:
-        part = NUMBERED.fullmatch(text)
-        if part is None or (numbers and part[1] != before):
-            return "", []
-        before = part[1]
-        numbers.append(int(part[2]))
-    return before, numbers
+def _stem(cell: str) -> str:
+    """What of a cell may be an id."""
+    match = STEM.fullmatch(cell[:LONGEST_NAME])
+    return match[1] if match else cell
 
 
 class Ids:
@@ -57,8 +52,10 @@ class Ids:
     @cached_property
     def of_digits(self) -> dict[int, int]:
         """The ids by their numbers, if each has one and the same text before it."""
-        of_texts = {digits: number for number, digits in enumerate(_numbered(self.texts)[1])}
-        return of_texts if len(of_texts) == len(self.texts) else {}
+        parts = [NUMBERED.fullmatch(each) for each in self.texts]
+        numbers = {int(part[2]): number for number, part in enumerate(parts) if part}
+        is_one = len({part and part[1] for part in parts}) == 1 and len(numbers) == len(parts)
+        return numbers if is_one else {}
 
     @cached_property
     def are_numbers(self) -> bool:
@@ -66,22 +63,35 @@ class Ids:
         return bool(self.of_digits) and self.texts[0].isdecimal()
 
     def named_by(self, cells: Sequence[str]) -> list[int]:
-        """The id that each cell names: as it is, by the name of a file, or by its number; -1 if none.
-
-        So 00183 and img_00183.jpg are the id 183, and 17 is the id r17, but t17 is not.
-        """
+        """The id that each cell names: as it is, by the name of a file, or by its number; -1 if none."""
         if not self.number_of.keys().isdisjoint(cells):
             return [self.number_of.get(cell, -1) for cell in cells]
-        stems = [match[1] if (match := STEM.fullmatch(cell[:LONGEST_NAME])) else cell for cell in cells]
+        stems = [*map(_stem, cells)]
         found = [self.of_small_letters.get(stem.casefold(), -1) for stem in stems]
-        if max(found, default=-1) < 0:
-            before, digits = _numbered(list(filter(None, stems)))
-            those = iter(digits if self.are_numbers or not before else ())
-            return [self.of_digits.get(next(those, -1), -1) if stem else -1 for stem in stems]
+        if max(found, default=-1) >= 0:
+            return found
+        said = [stem for stem in stems if stem]
+        if all(stem.isdecimal() and len(stem) < 18 for stem in said):
+            return [self.of_digits.get(int(stem), -1) if stem else -1 for stem in stems]
         return found
 
+    def within(self, cells: Sequence[str]) -> list[int]:
+        """The id within the name that each cell is, as r17 of "img_r17.jpg"; -1 if none.
+
+        In texts of several words, in dates and in decimals, what is an id means something else.
+        """
+        some = [_stem(cell) for cell in cells[:: max(len(cells) // SOME, 1)] if cell]
+        if not all(map(NAME.fullmatch, some)):
+            return []
+        if sum(self.in_name(stem)[0] >= 0 for stem in some) < LEAST_SHARE * len(some):
+            return []
+        return [self.in_name(_stem(cell))[0] for cell in cells]
+
     def in_name(self, name: str) -> tuple[int, str]:
-        """The id among the words of a name and the rest, as r17 and "_left" of "R17_left"; -1 without an id."""
+        """The id among the words of a name and the rest, as r17 and "_left" of "R17_left"; -1 without an id.
+
+        Where ids are numbers, that of the only number will do, such as 183 of "img00183".
+        """
         words = [match.span() for match in WORD.finditer(name[:LONGEST_NAME])][:MOST_WORDS]
         for length in range(len(words), 0, -1):
             for (start, _), (_, end) in zip(words, words[length - 1 :]):

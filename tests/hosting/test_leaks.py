@@ -163,9 +163,11 @@ def test_an_accident_is_found(tmp_path, name):
     assert re.match(rf"public\S* reveals label of solution\.csv .*{where}, such as ", message)
 
 
-@pytest.mark.parametrize("spelling", ["{}", "{:05}", "img_{}", "img_{:05}", "img{:05}"])
-def test_ids_that_are_numbers_are_found_in_other_spellings(tmp_path, spelling):
-    rows = ROWS.assign(id=[7 * n for n in range(300)], Usage="Private")
+@pytest.mark.parametrize("spelling", ["{}", "{:0>5}", "img_{}", "img_{:0>5}", "img{:0>5}", "{}_v"])
+@pytest.mark.parametrize("of_numbers", [True, False])
+def test_ids_are_found_in_other_spellings(tmp_path, spelling, of_numbers):
+    spelling = spelling if of_numbers else spelling.replace("img{", "img-{").replace(":0>5", "")
+    rows = ROWS.assign(id=[7 * n for n in range(300)] if of_numbers else ROWS["id"], Usage="Private")
     files = {
         spelling.format(item) + ".png": of
         for item, of in rows[["id", "label"]].sample(frac=1, random_state=0).to_numpy()

@@ -238,7 +238,7 @@ def _split_already(labels: pd.DataFrame) -> Iterator[str]:
             continue
         means = set(map(_meaning, ids.texts(values).str.strip()))
         is_named = str(name).casefold() in ("split", USAGE.casefold()) and not means <= {*PARTS, IGNORED}
-        if name == USAGE or is_named or (TRAIN in means and (TESTED in means or means.issuperset(PARTS))):
+        if is_named or (TRAIN in means and (TESTED in means or means.issuperset(PARTS))):
             yield str(name)
 
 

@@ -223,7 +223,7 @@ def test_parts_that_a_corpus_cannot_have(whole, parts, message):
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("competition_set", ["train", "test"]), ("Usage", ["Public", "Private"]), ("half", "ab")],
+    [("competition_set", ["train", "test"]), ("Usage", ["train", "Private"]), ("half", "ab")],
 )
 def test_a_corpus_that_is_split_already_is_told(whole, name, values):
     essays = pd.factorize(whole["essay_id_comp"])[0]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from podium.common.errors import UsageError
 from podium.contest import recorded
 from podium.contest.recorded import PRIVATE, RECORD
 from podium.hosting.folders import (
@@ -28,6 +29,11 @@ class Competition:
     arguments: dict[str, Any]
     title: str  # the title that the platform shows
     subtitle: str  # the line below the title
+
+    def __post_init__(self) -> None:
+        """Refuse an empty title, which every site does after the upload."""
+        if not self.title.strip():
+            raise UsageError("--title: expected a title, found nothing")
 
     @property
     def public(self) -> dict[str, Path]:

@@ -627,6 +627,13 @@ def test_nothing_is_written_for_bad_input(capsys, files, tmp_path, options, code
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_empty_title_is_refused(capsys, files, tmp_path):
+    code, _, err = run_podium(
+        capsys, "bundle", "evalai", files, "--title", " ", "--out", tmp_path / "out", *TIMES
+    )
+    assert (code, "error: --title: expected a title, found nothing" in err) == (2, True)
+
+
 def test_a_lower_score_may_be_better_and_further_public_files_are_named(tmp_path):
     """A picture has no columns, and a metric without parameters no table of them."""
     folder, contents = small_files(tmp_path), {}

@@ -85,6 +85,12 @@ def says_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first test of a module leaves a copy of its `says_folder` for the others."""
+    return tmp_path_factory.mktemp("kept") / "copy"
+
+
 @pytest.fixture
 def says(says_folder: Path) -> Callable[..., None]:
     """Writes a submission that says what it scores for each of the two rows."""

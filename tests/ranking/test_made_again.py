@@ -49,12 +49,6 @@ def test_what_has_changed_since_an_earlier_board_is_told():
     assert said(facts)[-1] == "No team is on both boards."
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    """Where the first test leaves a copy of the board for the others."""
-    return tmp_path_factory.mktemp("kept") / "copy"
-
-
 @pytest.fixture
 def final(says_folder, says, rank_says, kept):
     """A board with decisions, a deadline, runtimes and a failed model."""

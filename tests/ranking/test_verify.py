@@ -177,12 +177,6 @@ B,teams/b.csv,b.csv,2026-01-01,0.5
 }
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    """Where the first test leaves a copy of the board of `INPUTS` for the others."""
-    return tmp_path_factory.mktemp("kept") / "copy"
-
-
 @pytest.fixture
 def board_of_inputs(says_folder, says, rank_says, kept):
     """The folder of a board that was made of `INPUTS`."""

@@ -13,7 +13,7 @@ from podium.hosting.evidence import Coded, natural
 LONGEST_NAME = 200  # characters of a cell or of a file's name; a longer one is a text
 MOST_WORDS = 12  # of a file's name
 SOME, LEAST_SHARE = 400, 0.05  # cells that are tried first, and how many of them name an id, if a column does
-NAME = re.compile(r"\S*[^\W\d_]\S*")
+NAME = re.compile(r"(?=\S*[^\W\d_])\S+")  # finds in linear time that a letter is there
 WORD = re.compile(r"[^\W_]+")
 NUMBERED = re.compile(r"(.*?)(?<!\d)(\d{1,18})", re.DOTALL)
 ONE_NUMBER = re.compile(r"(\D{0,100})(\d{1,18})(\D{0,100})")

@@ -170,8 +170,8 @@ def of_host(
             evaluation = unjudged(solution, submission)
             demand(verdicts.verdict(evaluation, use, platform), goes_to)
         except SubmissionRejected as problem:
-            where = f": {problem.for_host}" if problem.for_host else ""
-            raise HostError(f"{name}: {problem}{where}") from None
+            told = f"{str(problem).rstrip('.')}: {problem.for_host}" if problem.for_host else problem
+            raise HostError(f"{name}: {told}") from None
         except ContractError as problem:
             if problem.finding.name != FINITE:
                 raise

@@ -447,7 +447,8 @@ def _fault_in(content: bytes, may_end_early: bool = True) -> str:
         for row in rows:
             width = width or len(row)
             if len(row) > width or (row and len(row) < width and not may_end_early):
-                return f"expected {width} fields in line {rows.line_num}, as in the header, found {len(row)}"
+                expected = counted(width, "field")
+                return f"expected {expected} in line {rows.line_num}, as in the header, found {len(row)}"
             line = rows.line_num
     except csv.Error:
         return (

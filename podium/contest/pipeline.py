@@ -95,6 +95,8 @@ def submitted(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Read a submission; the notices say which columns were read under other names."""
     given = reading.read_submission(solution.metric, path, solution.arguments)
+    if not solution.metric.is_built_in:  # whose own columns tell
+        reading.check_order([evaluating.USAGE] if len(solution.rows) > 1 else [], given.columns, path)
     table, notices = recognized(solution, given, probability)
     add_texts, row_id = solution.metric.companion.add_texts, solution.arguments["row_id_column_name"]
     if add_texts is not None and {row_id, "text"} <= set(solution.frame) and row_id in table:

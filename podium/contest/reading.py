@@ -2,7 +2,7 @@
 
 import tempfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from podium.common.errors import HostError, SubmissionRejected, ToolError, Usage
 from podium.common.options import as_option
 from podium.metric.contract import Metric
 from podium.metric.parameters import columns_named
-from podium.scoring.evaluating import Solution
+from podium.scoring.evaluating import USAGE, Solution
 from podium.tables import ids
 from podium.tables.files import (
     MOST_BYTES,
@@ -64,6 +64,13 @@ def read_submission(
     table = _read(metric, official, path, parameters, SubmissionRejected, most_bytes)
     # No participant may set what only the host adds.
     return table.drop(columns=list(metric.companion.side_columns), errors="ignore")
+
+
+def check_order(truth: Collection[str], answers: Collection[str], name: Location) -> None:
+    """Refuse a submission that has the column of parts where the solution has none: they are exchanged."""
+    if USAGE in answers and USAGE not in truth:
+        found = f"{name} has a column {USAGE}, and the first table has none"
+        raise HostError(f"give the solution first, then the submission: {found}")
 
 
 def add_side(

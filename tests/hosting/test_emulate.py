@@ -31,12 +31,15 @@ def accuracy(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("command", ["check", "emulate"])
+@pytest.mark.parametrize("command", ["check", "emulate", "score"])
 def test_tables_in_the_wrong_order_and_no_tables_are_told(capsys, accuracy, command):
     metric, truth, guess = accuracy(EQUAL)
-    code, out, err = run_podium(capsys, command, metric, guess, truth)
+    given = [guess, truth, "--metric", metric] if command == "score" else [metric, guess, truth]
+    code, out, err = run_podium(capsys, command, *given)
     assert (code, out) == (4, "")
     assert f"give the solution first, then the submission: {truth} has a column Usage" in err
+    if command == "score":
+        return
     code, out, err = run_podium(capsys, command, metric, truth, metric)
     assert (code, out) == (3, "")
     assert "is not a CSV table: expected " in err

@@ -21,7 +21,7 @@ from podium.metric import adapted, hosted, shapes
 from podium.metric.shapes import FINITE, Finding, Level
 from podium.scoring import evaluating, misfits
 from podium.scoring.alignment import aligned
-from podium.scoring.evaluating import ALL, USAGE
+from podium.scoring.evaluating import ALL
 from podium.tables import ids
 from podium.tables.files import AS_CSV, Location, not_utf_8, read_bytes
 from podium.tables.formats import PARQUET, csv_bytes, csv_of, parse_table
@@ -120,9 +120,7 @@ def read_tables(
     if row_id is None:
         row_id = str(truth.columns[0]) if metric is None else evaluating.row_ids(metric, truth)
     answers = read_submission(metric, submission, row_id)
-    if USAGE in answers and USAGE not in truth:
-        found = f"{submission} has a column {USAGE}, and the first table has none"
-        raise HostError(f"give the solution first, then the submission: {found}")
+    reading.check_order(truth.columns, answers.columns, submission)
     return truth, ids.as_in(truth, answers, [row_id]), row_id
 
 

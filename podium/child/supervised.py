@@ -296,20 +296,32 @@ def fork(
     token = new_token()
     sys.stdout.flush()
     sys.stderr.flush()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # a fork needs none of podium's threads
-        pid = os.fork()
+    # A signal would interrupt what libraries do in a fork's first moment, and Python would print where.
+    held, pid = signal.pthread_sigmask(signal.SIG_BLOCK, WISHES), -1
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # a fork needs none of podium's threads
+            pid = os.fork()
+    finally:
+        if pid:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
     if pid == 0:
         os.close(reading)
-        _answer(work, Voice(os.fdopen(writing, "wb"), token), at_end)
+        _answer(work, Voice(os.fdopen(writing, "wb"), token), at_end, held)
     os.close(writing)
     return Child(Forked(pid), os.fdopen(reading, "rb"), token, printed)
 
 
-def _answer(work: Callable[["Voice"], bytes], voice: "Voice", at_end: Callable[[], object]) -> NoReturn:
-    """Do the work of a fork, give its result, and end."""
+def _answer(
+    work: Callable[["Voice"], bytes],
+    voice: "Voice",
+    at_end: Callable[[], object],
+    held: Iterable[int],
+) -> NoReturn:
+    """Do the work of a fork, in which these signals are held back, give its result, and end."""
     code = 1
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
         processes.prctl(processes.SIGNAL_OF_PARENT, signal.SIGKILL)
         answer = work(voice)
         with contextlib.suppress(OSError, ValueError):  # a metric may have closed everything

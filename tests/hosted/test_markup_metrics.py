@@ -399,6 +399,22 @@ def test_ids_are_compared_as_text(case: Case) -> None:
 
 
 @cases
+def test_a_message_about_one_long_id_and_value_is_cut(case: Case) -> None:
+    solution, submission = good(case)
+    values = {
+        "markup_consistency": {"elements": [{"fragments": [{"start": "x" * 99}]}]},
+        "readable": {"criteria": {"K" * 50: "x" * 50}, "selections": []},
+    }
+    ids, cells = ["a", "b" * 90], [submission["markup"][0], json.dumps(values[case.name])]
+    with pytest.raises(case.module.ParticipantVisibleError) as error:
+        case.module.score(
+            solution.assign(document_id=ids), submission.assign(document_id=ids, markup=cells), "document_id"
+        )
+    assert len(str(error.value)) == 280
+    assert str(error.value).endswith("…")
+
+
+@cases
 def test_bad_solutions(case: Case) -> None:
     solution, submission = good(case)
     in_solution = "Wrong in 1 row of the solution:"

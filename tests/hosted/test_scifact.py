@@ -321,6 +321,15 @@ def test_labels_of_other_data_sets_get_a_hint_that_fits_where_many_rows_have_the
     assert len(str(caught.value)) <= 280
 
 
+def test_a_message_about_a_long_id_and_value_is_cut():
+    answer = answer_of("s" * 50, document="d" * 50)
+    solution = table({}).assign(claim_id="c" * 50)
+    with pytest.raises(scifact.ParticipantVisibleError) as caught:
+        scifact.score(solution, solution.assign(evidence=json.dumps(answer)), "claim_id")
+    assert len(str(caught.value)) == 280
+    assert str(caught.value).endswith("…")
+
+
 def test_huge_cells_are_read_in_linear_time():
     many = table({str(n): {"sentences": [n % 7] * 10, "label": "SUPPORT"} for n in range(20_000)})
     assert counted(table({}), many)[0, :4].tolist() == [0, 20_000, 0, 200_000]

@@ -422,11 +422,11 @@ def test_wrong_thresholds_are_told(files, capsys, table, options, message):
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ("essay_id", "essay_id: expected an id in every row. Wrong in 1 row, first in row number 3: nan"),
+        ("essay_id", "essay_id: expected an id in every row. Wrong in 1 row, first in row number 3: "),
         ("score_discourse_effectiveness_0", "expected two probabilities that sum to 1. Wrong in 1 of "),
         (
             "probability",
-            "probability: expected a number from 0 to 1. Wrong in 1 row, first in row number 3: nan",
+            "probability: expected a number from 0 to 1. Wrong in 1 row, first in row number 3: ",
         ),
     ],
 )

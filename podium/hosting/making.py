@@ -182,7 +182,7 @@ def _with_ids_first(metric: Metric, labels: pd.DataFrame, row_id: str) -> pd.Dat
     """Put the column of ids first, where every reader looks for it, and refuse an id twice, and none."""
     columns.check_present(labels, [row_id], "the labels")
     texts = ids.texts(labels[row_id])
-    columns.check_values(texts.where(texts != ""), "the labels")
+    columns.check_values(texts.where(texts != "").rename(row_id), "the labels")
     twice = np.flatnonzero(texts.duplicated(keep=False))
     if len(twice) and not (metric.is_built_in or metric.prepare or metric.complete_submission):
         found = f"{texts.iloc[twice[0]]!r} in {counted(int((texts == texts.iloc[twice[0]]).sum()), 'row')}"

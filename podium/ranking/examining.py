@@ -224,7 +224,7 @@ def measures_beside(examined: Examined) -> dict[str, Floats]:
 
     There are none of a metric with sub-populations, whose scores have a table of their own.
     """
-    if examined.prepared is None or _groups(examined.prepared):
+    if examined.prepared is None or groups_of(examined.prepared):
         return {}
     return dict(zip(examined.prepared.measure_names[1:], _measures(examined).T[1:]))
 
@@ -233,11 +233,11 @@ def subpopulations(teams: "pd.Series[str]", examined: Examined) -> pd.DataFrame 
     """Collect the scores in each sub-population, or None if the metric has none."""
     assert examined.prepared is not None
     measures, columns = _measures(examined), examined.prepared.measure_names
-    scores = {name: measures[:, columns.index(name)] for name in _groups(examined.prepared)}
+    scores = {name: measures[:, columns.index(name)] for name in groups_of(examined.prepared)}
     return pd.DataFrame({"team": teams.to_numpy(), **scores}) if scores else None
 
 
-def _groups(prepared: Prepared) -> list[str]:
+def groups_of(prepared: Prepared) -> list[str]:
     """The sub-populations that have a measure."""
     return [name for name in names_of_groups(prepared) if name in prepared.measure_names]
 

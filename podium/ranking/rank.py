@@ -19,7 +19,7 @@ from podium.metric import hosted
 from podium.metric.contract import Metric
 from podium.metric.parameters import check_parameters, defaults, parse_parameters
 from podium.metric.shapes import demand
-from podium.ranking import jury, leaving_out, made_again, output, page, passes, run_json, site, speed
+from podium.ranking import examining, jury, leaving_out, made_again, output, page, passes, run_json, site, speed
 from podium.ranking.board import Inputs, board_of
 from podium.ranking.final import FinalBoard
 from podium.ranking.job import make_job, opened, probe, solution_of
@@ -207,7 +207,8 @@ def _check_teams(wanted: Sequence[str], inputs: Inputs) -> None:
 def _check_described(options: Options, solution: Solution) -> None:
     """Make sure that columns that are described form sub-populations, which alone are on the page."""
     prepared = solution.prepared.get(solution.deciding)
-    columns = [] if prepared is None else [*dict.fromkeys(name for name, _ in prepared.labels)]
+    groups = [] if prepared is None else examining.groups_of(prepared)
+    columns = [*dict.fromkeys(group.partition(" = ")[0] for group in groups)]
     for column in options.descriptions:
         if column not in columns:
             known = f"one of {listed(columns, 20)}" if columns else "a metric with sub-populations"

@@ -114,8 +114,11 @@ class Heading:
     def descriptions(self) -> dict[str, str]:
         """What columns of the solution tell about items, by the names of the columns."""
         given = [self.describe] if isinstance(self.describe, str) else self.describe or ()
-        parts = [text.partition("=") for text in given]
-        return {column.strip(): told.strip() for column, _, told in parts}
+        described = dict[str, str]()
+        for column, _, told in (text.partition("=") for text in given):
+            if described.setdefault(column.strip(), told.strip()) != told.strip():
+                raise UsageError(f"{as_option('describe', column.strip())}: it is given twice")
+        return described
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,6 +123,8 @@ def test_the_page_says_what_the_columns_of_groups_tell(tmp_path, call):
     }.items():
         code, _, error = call(*asked, "--out", tmp_path / "other", "--describe", wrong)
         assert (code, expected in error) == (2, True)
+    code, _, error = call(*asked, "--out", tmp_path / "other", *told, "--describe", "ell_status=y")
+    assert (code, "--describe ell_status: it is given twice" in error) == (2, True)
     claims = ROOT / "metrics" / "scifact" / "samples"
     shutil.copy(claims / "submission.csv", tmp_path / "sent" / "Ada.csv")
     asked[1:2] = [claims / "solution.csv"]
